@@ -1,1 +1,2 @@
-//! To be written.
+//! Lua 5.4.
+pub use mlua;

@@ -1,0 +1,133 @@
+//! Where the C sources are, which of them are compiled, and what is changed in them.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Library files that stay out, because no script of the engine may reach what is in them. `csrc/absent.c` stands
+/// in for the functions that mlua refers to. What they would need of a C library is then not needed either.
+const LEFT_OUT: &[&str] = &["liolib.c", "loslib.c", "loadlib.c", "lutf8lib.c", "ldblib.c"];
+
+/// One change of a source text. The build fails when `find` is not there exactly once.
+struct Edit {
+    file: &'static str,
+    find: &'static str,
+    replace: &'static str,
+}
+
+/// Valkey runs Lua 5.1, whose numbers are all doubles and print as `%.14g`. The first two edits give 5.4 the same
+/// outside: a numeral or a converted string is a double, so arithmetic overflows into `inf` and not around; and an
+/// integer, which only a library function can still make, prints as the double it stands for.
+const EDITS: &[Edit] = &[
+    Edit {
+        file: "lobject.c",
+        find: "    setivalue(o, i);\n  }\n  else if ((e = l_str2d",
+        replace: "    setfltvalue(o, cast_num(i));\n  }\n  else if ((e = l_str2d",
+    },
+    Edit {
+        file: "lobject.c",
+        find: "    len = lua_integer2str(buff, MAXNUMBER2STR, ivalue(obj));
+  else {
+    len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
+    if (buff[strspn(buff, \"-0123456789\")] == '\\0') {  /* looks like an int? */
+      buff[len++] = lua_getlocaledecpoint();
+      buff[len++] = '0';  /* adds '.0' to result */
+    }
+  }
+",
+        replace: "    len = lua_number2str(buff, MAXNUMBER2STR, cast_num(ivalue(obj)));
+  else
+    len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
+",
+    },
+    // The last two: math.random starts from a constant. The engine takes no entropy, and wasm has no clock to offer.
+    Edit { file: "lmathlib.c", find: "(lua_Unsigned)time(NULL)", replace: "0" },
+    Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
+];
+
+/// The folder of Lua 5.4 inside the `lua-src` crate. That crate tells nobody where it is, so cargo is asked.
+pub fn locate() -> Result<PathBuf, String> {
+    println!("cargo::rerun-if-env-changed=LUA54_SRC");
+    if let Some(dir) = env::var_os("LUA54_SRC") {
+        return Ok(dir.into());
+    }
+    // Offline at first: this also has to work where only the tools' own downloads were allowed. Without the flag
+    // cargo may fetch what the workspace's other members need and this build did not.
+    let metadata = cargo_metadata(&["--offline"]).or_else(|_| cargo_metadata(&[]))?;
+    let manifest = metadata["packages"]
+        .as_array()
+        .and_then(|all| all.iter().find(|package| package["name"] == "lua-src"))
+        .and_then(|package| package["manifest_path"].as_str())
+        .ok_or("`cargo metadata` knows no package lua-src; LUA54_SRC can name the folder of Lua's C files")?;
+    let root = Path::new(manifest).parent().unwrap_or(Path::new(""));
+    sorted_files(root)?
+        .into_iter()
+        .rfind(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lua-5.4.")))
+        .ok_or_else(|| format!("no folder lua-5.4.* in {}", root.display()))
+}
+
+/// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in place.
+pub fn edited(lua: &Path, out: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut units = Vec::new();
+    let mut edits_made = 0;
+    for path in sorted_files(lua)? {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if !name.ends_with(".c") || LEFT_OUT.contains(&name) {
+            continue;
+        }
+        let edits: Vec<_> = EDITS.iter().filter(|edit| edit.file == name).collect();
+        if edits.is_empty() {
+            units.push(path);
+            continue;
+        }
+        let mut text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        for edit in edits {
+            text = apply(edit, &text)?;
+            edits_made += 1;
+        }
+        let copy = out.join(name);
+        fs::write(&copy, text).map_err(|e| format!("{}: {e}", copy.display()))?;
+        units.push(copy);
+    }
+    if edits_made == EDITS.len() {
+        Ok(units)
+    } else {
+        Err(format!("{} lacks a file that is to be edited", lua.display()))
+    }
+}
+
+fn apply(edit: &Edit, text: &str) -> Result<String, String> {
+    let found = text.matches(edit.find).count();
+    if found == 1 {
+        return Ok(text.replacen(edit.find, edit.replace, 1));
+    }
+    Err(format!(
+        "{} of lua-src holds the text to edit {found} times, not once: {:?}. Has lua-src changed? \
+         Compare its Lua 5.4 with EDITS in crates/lua54/build/source.rs",
+        edit.file, edit.find
+    ))
+}
+
+fn cargo_metadata(more: &[&str]) -> Result<serde_json::Value, String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // Only the host's packages, of which lua-src is one as a build dependency: cargo then needs no others on disk.
+    let host = env::var("HOST").map_err(|e| format!("HOST: {e}"))?;
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version=1", "--filter-platform", &host])
+        .args(more)
+        .current_dir(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()))
+        .output()
+        .map_err(|e| format!("cannot run cargo metadata: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))
+}
+
+fn sorted_files(dir: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
+}

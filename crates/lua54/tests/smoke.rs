@@ -1,0 +1,11 @@
+use lua54::mlua::Lua;
+#[test]
+fn smoke() {
+    let lua = Lua::new();
+    assert_eq!(
+        lua.load("return (10/2)..' '..math.floor(2^53)..' '..string.format('%d', 3)")
+            .eval::<String>()
+            .unwrap(),
+        "5 9.007199254741e+15 3"
+    );
+}
