@@ -1,1 +1,36 @@
-//! To be written.
+//! An in-memory Valkey: keyspace, command table, clock, replies, Lua scripts, transactions, expiry, and a
+//! trace of every `redis.call`.
+//!
+//! The engine does no IO, reads no clock and uses no entropy: time stands still until the owner moves it
+//! ([`Engine::set_clock`], [`Engine::advance`]), so that a run can be repeated to the byte. Copying its data is
+//! cheap ([`Engine::snapshot`]): values are shared and copied when written.
+//!
+//! ```
+//! use echomq_engine::{Config, Engine};
+//!
+//! let mut engine = Engine::new(Config::default());
+//! let mut session = engine.session();
+//! let reply = engine.call(&mut session, &[b"INCRBY", b"visits", b"2"])?;
+//! assert_eq!(reply.to_string(), "(integer) 2");
+//! # Ok::<(), echomq_engine::Failure>(())
+//! ```
+
+mod clock;
+mod command;
+mod engine;
+mod error;
+mod keyspace;
+mod reply;
+mod script;
+mod session;
+mod trace;
+mod value;
+
+pub use clock::Clock;
+pub use engine::{Config, Engine, Limits, Snapshot, Version};
+pub use error::{CommandError, Failure};
+pub use keyspace::Entry;
+pub use reply::Reply;
+pub use session::{Protocol, Session};
+pub use trace::{CallTrace, KeyChange, ScriptTrace};
+pub use value::Value;

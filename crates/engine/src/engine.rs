@@ -1,0 +1,143 @@
+//! The engine: the data, the script host, and the way in for a client's calls.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::command;
+use crate::error::Failure;
+use crate::keyspace::Keyspace;
+use crate::reply::Reply;
+use crate::script::{Host, ScriptCache};
+use crate::session::Session;
+use crate::trace::ScriptTrace;
+
+/// Whose words the engine speaks where releases differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    V8_0,
+    #[default]
+    V9_1,
+}
+
+/// Bounds on what one call may use, so that no script and no argument can take the page with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Lua VM instructions of one script run.
+    pub script_instructions: u64,
+    /// Bytes that Lua may hold.
+    pub lua_memory_bytes: usize,
+    /// Bytes of one argument or value; Valkey's `proto-max-bulk-len` is 512 MiB.
+    pub bulk_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { script_instructions: 50_000_000, lua_memory_bytes: 64 << 20, bulk_bytes: 64 << 20 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    pub version: Version,
+    pub limits: Limits,
+    /// The time when the engine starts.
+    pub clock: Clock,
+}
+
+/// One node. Not `Send`: values are shared by reference counts without locks.
+pub struct Engine {
+    pub(crate) state: Rc<RefCell<State>>,
+    /// Made at the first script, for a Lua state costs time and memory.
+    host: Option<Host>,
+    config: Config,
+    sessions: u64,
+}
+
+/// The data at one moment: databases, script cache and clock. Cheap to take, to keep and to go back to.
+#[derive(Clone, Debug)]
+pub struct Snapshot(State);
+
+/// All that a snapshot holds.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub keyspace: Keyspace,
+    pub scripts: ScriptCache,
+    pub clock: Clock,
+    pub config: Config,
+    /// `Some` while tracing: the finished runs, oldest first.
+    pub traces: Option<Vec<ScriptTrace>>,
+}
+
+impl Engine {
+    pub fn new(config: Config) -> Engine {
+        let state = State {
+            keyspace: Keyspace::default(),
+            scripts: ScriptCache::default(),
+            clock: config.clock,
+            config,
+            traces: None,
+        };
+        Engine { state: Rc::new(RefCell::new(state)), host: None, config, sessions: 0 }
+    }
+
+    /// A new connection.
+    pub fn session(&mut self) -> Session {
+        self.sessions += 1;
+        Session { id: self.sessions, ..Session::default() }
+    }
+
+    /// Runs one command: `argv[0]` is its name. Server errors are replies; a [`Failure`] is the engine's own.
+    ///
+    /// # Errors
+    /// When a script runs into one of the [`Limits`]. The engine stays usable.
+    pub fn call(&mut self, session: &mut Session, argv: &[&[u8]]) -> Result<Reply, Failure> {
+        command::run(self, session, argv)
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.state.borrow().clock
+    }
+
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.state.borrow_mut().clock = clock;
+    }
+
+    pub fn advance(&mut self, by: Duration) {
+        let mut state = self.state.borrow_mut();
+        state.clock = state.clock.after(by);
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.state.borrow().clone())
+    }
+
+    /// Goes back (or over) to `snapshot`. Sessions are not part of it: WATCH and MULTI stay as they are.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        self.state.borrow_mut().clone_from(&snapshot.0);
+    }
+
+    /// Starts or stops recording [`ScriptTrace`]s. Off, scripts run without hooks.
+    pub fn set_tracing(&mut self, on: bool) {
+        self.state.borrow_mut().traces = on.then(Vec::new);
+    }
+
+    /// The traces since the last call of this, oldest first.
+    pub fn take_traces(&mut self) -> Vec<ScriptTrace> {
+        self.state.borrow_mut().traces.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    pub(crate) fn host(&mut self) -> Result<&mut Host, Failure> {
+        if self.host.is_none() {
+            self.host = Some(Host::new(Rc::clone(&self.state), &self.config)?);
+        }
+        self.host.as_mut().ok_or_else(|| Failure::Host("no Lua state".to_owned()))
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("state", &self.state).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! What belongs to one connection: database, protocol, an open transaction, watched keys.
+
+use crate::keyspace::KeyVersion;
+
+/// The protocol version that a connection speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    #[default]
+    Resp2,
+    Resp3,
+}
+
+/// One client's connection. Made by [`crate::Engine::session`].
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    pub(crate) id: u64,
+    pub(crate) db: usize,
+    pub(crate) protocol: Protocol,
+    pub(crate) name: Vec<u8>,
+    pub(crate) transaction: Option<Transaction>,
+    pub(crate) watched: Vec<WatchedKey>,
+}
+
+impl Session {
+    pub fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+}
+
+/// The commands queued since MULTI.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transaction {
+    pub queued: Vec<Vec<Vec<u8>>>,
+    /// A command was refused while queueing, so EXEC will answer EXECABORT.
+    pub aborted: bool,
+}
+
+/// A key under WATCH with the version that it had.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchedKey {
+    pub db: usize,
+    pub key: Vec<u8>,
+    pub version: KeyVersion,
+}
