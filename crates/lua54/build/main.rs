@@ -4,6 +4,8 @@
 //! edits. So one build serves both: the same files, the same edits ([`source`]), and for wasm also the few C
 //! functions that the platform lacks (`csrc/wasm`).
 
+#![expect(clippy::print_stdout, reason = "a build script talks to cargo by printing")]
+
 mod source;
 mod toolchain;
 
