@@ -16,15 +16,29 @@ struct Edit {
     replace: &'static str,
 }
 
-/// Valkey runs Lua 5.1, whose numbers are all doubles and print as `%.14g`. The first two edits give 5.4 the same
-/// outside: a numeral or a converted string is a double, so arithmetic overflows into `inf` and not around; and an
-/// integer, which only a library function can still make, prints as the double it stands for.
+/// Valkey runs Lua 5.1, where every number is a double. The edits of lobject.c give 5.4 the same outside; what they
+/// leave to 5.4's integers is what its library functions make, such as `#t`.
 const EDITS: &[Edit] = &[
+    // A text becomes a number as strtod reads it, never an integer. So arithmetic overflows into `inf` and not around,
+    // `-0` keeps its sign and `0xffffffffffffffff` is not -1.
     Edit {
         file: "lobject.c",
-        find: "    setivalue(o, i);\n  }\n  else if ((e = l_str2d",
-        replace: "    setfltvalue(o, cast_num(i));\n  }\n  else if ((e = l_str2d",
+        find: "  if ((e = l_str2int(s, &i)) != NULL) {  /* try as an integer */
+    setivalue(o, i);
+  }
+  else if ((e = l_str2d(s, &n)) != NULL) {",
+        replace: "  (void)i; (void)l_str2int;
+  if ((e = l_str2d(s, &n)) != NULL) {",
     },
+    // 5.4 refuses what 5.1 takes: `inf`, which is how Valkey writes an infinite score.
+    Edit {
+        file: "lobject.c",
+        find: "  if (mode == 'n')  /* reject 'inf' and 'nan' */
+    return NULL;
+",
+        replace: "",
+    },
+    // An integer prints as the double it stands for, and a double without `.0`.
     Edit {
         file: "lobject.c",
         find: "    len = lua_integer2str(buff, MAXNUMBER2STR, ivalue(obj));
@@ -41,7 +55,7 @@ const EDITS: &[Edit] = &[
     len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
 ",
     },
-    // The last two: math.random starts from a constant. The engine takes no entropy, and wasm has no clock to offer.
+    // math.random starts from a constant. The engine takes no entropy, and wasm has no clock to offer.
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)time(NULL)", replace: "0" },
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
 ];

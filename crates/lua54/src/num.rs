@@ -50,7 +50,7 @@ pub fn fmt(x: f64, conversion: Conversion, precision: Option<usize>) -> String {
 }
 
 /// Reads the longest number at the start of `text`, as C's `strtod` does in the C locale: leading white space, a sign,
-/// decimal or `0x` hexadecimal, `inf`, `infinity`, `nan`. Gives its value and how many bytes it took; `(0.0, 0)` when
+/// decimal or `0x` hexadecimal, `inf`, `infinity`, `nan`, `nan(1)`. Gives its value and how many bytes it took; `(0.0, 0)` when
 /// there is none.
 pub fn strtod(text: &[u8]) -> (f64, usize) {
     let mut scan = Scan { text, at: 0 };
@@ -219,6 +219,16 @@ impl Scan<'_> {
         found
     }
 
+    /// Skips letters, digits and underscores in parentheses. C lets them choose among NaNs; here there is one.
+    fn skip_nan_payload(&mut self) {
+        let start = self.at;
+        if self.peek() == b'(' {
+            self.at += 1;
+            self.skip_while(|c| c.is_ascii_alphanumeric() || c == b'_');
+            self.at = if self.peek() == b')' { self.at + 1 } else { start };
+        }
+    }
+
     /// Skips an exponent with this letter if it is one, with a digit, and gives its value, clamped.
     fn skip_exponent(&mut self, letter: u8) -> i64 {
         let signed = matches!(self.peek_after(1), b'+' | b'-');
@@ -243,6 +253,7 @@ fn magnitude(scan: &mut Scan) -> Option<f64> {
         return Some(f64::INFINITY);
     }
     if scan.skip_word("nan") {
+        scan.skip_nan_payload();
         return Some(f64::NAN);
     }
     if scan.peek() == b'0' && scan.peek_after(1) | 32 == b'x' {

@@ -33,6 +33,7 @@ impl<const N: usize> Text<N> {
         }
     }
 
+    #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn make_ascii_uppercase(&mut self) {
         self.bytes[..self.len].make_ascii_uppercase();
     }
