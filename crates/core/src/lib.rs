@@ -3,7 +3,16 @@
 //! This crate holds what is the same on every wire: the key names, the ids, the scripts of `lua/`, the verbs, and
 //! the rung check L1..L6 that a wire must pass. It talks through [`Wire`] alone and never asks what is behind it.
 
+pub mod id;
+pub mod keys;
+pub mod queue;
+pub mod rung;
+pub mod script;
 pub mod wire;
 
 pub use echomq_engine::Reply;
+pub use id::{JobId, Mint};
+pub use keys::Keys;
+pub use queue::{CallError, Claim, Queue, Retried, Set};
+pub use script::{Call, Script, Scripts};
 pub use wire::{EngineWire, Wire, WireError};
