@@ -1,0 +1,1 @@
+//! What `--on` names: the wires that a command is to be run on.
