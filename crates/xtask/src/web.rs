@@ -1,0 +1,92 @@
+//! The pages and the npm package: Trunk builds and serves the former, wasm-pack makes the latter.
+
+use std::{fs, net::TcpListener, process::Command};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::{context::Context, run};
+
+/// The files' stem in dist/ and in the npm package, which is the package's name.
+const WIDGET: &str = "echomq-widget";
+
+/// Builds the optimised pages into dist/.
+pub fn build_pages(context: &Context) -> Result<()> {
+    let mut trunk = trunk(context, "build");
+    trunk.arg("--release");
+    if context.locked {
+        trunk.arg("--locked");
+    }
+    run::run(&mut trunk)
+}
+
+/// Serves the pages until Ctrl-C.
+pub fn serve(context: &Context, port: u16, open: bool, dev: bool) -> Result<()> {
+    if let Err(error) = TcpListener::bind(("127.0.0.1", port)) {
+        bail!("cannot listen on 127.0.0.1:{port} ({error}); choose another port with --port");
+    }
+    let mut trunk = trunk(context, "serve");
+    trunk.args(["--address", "127.0.0.1", "--port", &port.to_string()]);
+    if open {
+        trunk.arg("--open");
+    }
+    if !dev {
+        trunk.arg("--release");
+    }
+    println!("Building the engine, Lua and the pages; the first time takes a few minutes.");
+    println!(
+        "Then the pages are at http://127.0.0.1:{port}/ and follow your edits. Ctrl-C stops the server.\n"
+    );
+    become_child(trunk)
+}
+
+/// Builds the npm package into target/npm.
+pub fn build_package(context: &Context) -> Result<()> {
+    let folder = context.target.join("npm");
+    let mut pack = context.command("wasm-pack");
+    pack.args(["build", "crates/widget", "--target", "web", "--mode", "no-install", "--profile", "wasm"]);
+    pack.arg("--out-dir").arg(&folder).args(["--out-name", WIDGET]);
+    pack.arg("--").arg("--offline");
+    run::run(&mut pack)?;
+    fs::copy(context.root.join("crates/widget/src/element.js"), folder.join("element.js"))
+        .context("the element's shell could not be added to the npm package")?;
+    println!("the npm package is in {}", folder.display());
+    Ok(())
+}
+
+/// Every import of the finished module must be wasm-bindgen's: rustc turns a C symbol that is missing into an
+/// import from `env` and says nothing.
+pub fn check_imports(context: &Context) -> Result<()> {
+    let file = format!("dist/{WIDGET}_bg.wasm");
+    let script = "const m = new WebAssembly.Module(require('node:fs').readFileSync(process.argv[1])); \
+                  for (const i of WebAssembly.Module.imports(m)) console.log(i.module, i.name);";
+    let imports = run::output(context.command("node").arg("-e").arg(script).arg(&file))
+        .with_context(|| format!("{file} cannot be read: run `cargo xtask test --only page` first"))?;
+    let expected = format!("./{WIDGET}_bg.js ");
+    let foreign: Vec<&str> = imports.lines().filter(|import| !import.starts_with(&expected)).collect();
+    if !foreign.is_empty() {
+        bail!("{file} imports what no page provides: {}", foreign.join(", "));
+    }
+    println!("{file}: {} imports, all from ./{WIDGET}_bg.js", imports.lines().count());
+    Ok(())
+}
+
+fn trunk(context: &Context, subcommand: &str) -> Command {
+    let mut trunk = context.command("trunk");
+    trunk.args([subcommand, "--skip-version-check"]);
+    // Trunk reads NO_COLOR as a boolean of its own and refuses the usual value 1.
+    trunk.env_remove("NO_COLOR");
+    trunk
+}
+
+/// On Unix the child takes this process's place, so that Ctrl-C and `kill` reach it alone and nothing is left.
+#[cfg(unix)]
+fn become_child(mut command: Command) -> Result<()> {
+    use std::os::unix::process::CommandExt;
+    let error = command.exec();
+    bail!("cannot start {}: {error}", run::shown(&command));
+}
+
+#[cfg(not(unix))]
+fn become_child(mut command: Command) -> Result<()> {
+    run::run(&mut command)
+}
