@@ -1,17 +1,34 @@
 //! From argv to a handler: lookup, arity, what the session and the caller allow, the call itself.
 
 mod args;
+mod expire;
+mod float_sum;
+mod generic;
+mod hash;
+mod keys;
+mod list;
+mod random;
+mod scan;
+mod scripting;
+mod server;
+mod set;
 mod string;
 mod table;
+mod transaction;
+mod zset;
+mod zset_algebra;
+mod zset_range;
 
 pub(crate) use args::Args;
+pub(crate) use keys::{KeySpec, keys_of};
 
 use crate::clock::Clock;
 use crate::engine::{Config, Engine, State};
 use crate::error::{CommandError, Failure, Interrupt};
-use crate::keyspace::Keyspace;
+use crate::keyspace::{Entry, Keyspace};
 use crate::reply::Reply;
-use crate::session::Session;
+use crate::session::{Protocol, Session};
+use crate::value::{Kind, Value, score_text};
 
 bitflags::bitflags! {
     /// The flags that `COMMAND INFO` shows and that the dispatcher acts on.
@@ -20,57 +37,81 @@ bitflags::bitflags! {
         const WRITE = 1;
         const READONLY = 1 << 1;
         const DENYOOM = 1 << 2;
-        const FAST = 1 << 3;
+        const ADMIN = 1 << 3;
         const NOSCRIPT = 1 << 4;
-        const ADMIN = 1 << 5;
+        const BLOCKING = 1 << 5;
         const LOADING = 1 << 6;
         const STALE = 1 << 7;
-        const NO_MULTI = 1 << 8;
-        const MOVABLE_KEYS = 1 << 9;
-        const BLOCKING = 1 << 10;
+        const SKIP_MONITOR = 1 << 8;
+        const SKIP_COMMANDLOG = 1 << 9;
+        const FAST = 1 << 10;
+        const NO_AUTH = 1 << 11;
+        const NO_MANDATORY_KEYS = 1 << 12;
+        const NO_MULTI = 1 << 13;
+        const MOVABLE_KEYS = 1 << 14;
+        const ALLOW_BUSY = 1 << 15;
+
+        const READ_FAST = Self::READONLY.bits() | Self::FAST.bits();
+        const WRITE_FAST = Self::WRITE.bits() | Self::FAST.bits();
+        const GROW = Self::WRITE.bits() | Self::DENYOOM.bits();
+        const GROW_FAST = Self::GROW.bits() | Self::FAST.bits();
+        const ANYTIME = Self::LOADING.bits() | Self::STALE.bits();
     }
 }
 
-/// Where a command's keys are in argv (index 0 is the command's name).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeySpec {
-    None,
-    /// From `first` to `last` (negative: counted from the end) in steps of `step`.
-    Range {
-        first: i32,
-        last: i32,
-        step: i32,
-    },
-    /// A count at `count`, that many keys after it, and before it, for some, a key of its own (a destination).
-    Counted {
-        count: usize,
-        destination: Option<usize>,
-    },
-}
+/// What a handler of data answers.
+pub(crate) type Answer = Result<Reply, CommandError>;
+
+type DataHandler = fn(&mut Ctx<'_>, &Args<'_>) -> Answer;
+type ControlHandler = fn(&mut Engine, &mut Session, &Args<'_>) -> Result<Reply, Interrupt>;
 
 /// One command or subcommand. A family's file opens with its rows.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Lower case; a subcommand has its own name only.
+    /// Lower case; a subcommand's is the whole one, `config|get`.
     pub name: &'static str,
     /// As in Valkey: counts the name; negative means "at least".
     pub arity: i32,
     pub flags: Flags,
-    pub keys: KeySpec,
+    pub keys: &'static [KeySpec],
     pub run: Run,
 }
 
 #[derive(Debug)]
 pub(crate) enum Run {
     /// Works on the data only; callable from scripts (unless NOSCRIPT) and in transactions.
-    Data(fn(&mut Ctx<'_>, &Args<'_>) -> Result<Reply, CommandError>),
+    Data(DataHandler),
     /// Drives the engine itself: scripts, transactions.
-    Control(fn(&mut Engine, &mut Session, &Args<'_>) -> Result<Reply, Interrupt>),
+    Control(ControlHandler),
     /// A container such as CONFIG: argv[1] chooses.
     Container(&'static [Row]),
 }
 
-/// What a data handler sees.
+const fn data(
+    name: &'static str,
+    arity: i32,
+    flags: Flags,
+    keys: &'static [KeySpec],
+    run: DataHandler,
+) -> Row {
+    Row { name, arity, flags, keys, run: Run::Data(run) }
+}
+
+const fn control(
+    name: &'static str,
+    arity: i32,
+    flags: Flags,
+    keys: &'static [KeySpec],
+    run: ControlHandler,
+) -> Row {
+    Row { name, arity, flags, keys, run: Run::Control(run) }
+}
+
+const fn container(name: &'static str, rows: &'static [Row]) -> Row {
+    Row { name, arity: -2, flags: Flags::empty(), keys: keys::NONE, run: Run::Container(rows) }
+}
+
+/// What a data handler sees: the data, who asks, and the time.
 pub(crate) struct Ctx<'a> {
     pub keyspace: &'a mut Keyspace,
     pub session: &'a mut Session,
@@ -80,10 +121,15 @@ pub(crate) struct Ctx<'a> {
 
 /// A client's call.
 pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) -> Result<Reply, Failure> {
-    let result = find(argv).map_err(Interrupt::from).and_then(|row| match row.run {
-        Run::Control(handler) => handler(engine, session, &Args::new(argv)),
-        _ => run_data(&mut engine.state.borrow_mut(), session, row, argv).map_err(Interrupt::from),
-    });
+    let result = match resolve(argv) {
+        Ok(row) => {
+            transaction::admit(session, row, argv).unwrap_or_else(|| run_row(engine, session, row, argv))
+        }
+        Err(error) => {
+            transaction::spoil(session);
+            Err(error.into())
+        }
+    };
     match result {
         Ok(reply) => Ok(reply),
         Err(Interrupt::Command(error)) => Ok(Reply::error(error)),
@@ -91,25 +137,35 @@ pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) ->
     }
 }
 
-/// A call from a script.
-pub(crate) fn run_from_script(
-    state: &mut State,
-    session: &mut Session,
-    argv: &[&[u8]],
-) -> Result<Reply, CommandError> {
-    let row = find(argv)?;
+/// A call from a script. `session.read_only` says that the script must not write.
+pub(crate) fn run_from_script(state: &mut State, session: &mut Session, argv: &[&[u8]]) -> Answer {
+    let row = resolve(argv).map_err(|error| match error {
+        CommandError::Arity { .. } => CommandError::ArityFromScript,
+        _ => CommandError::UnknownFromScript,
+    })?;
     if row.flags.contains(Flags::NOSCRIPT) {
         return Err(CommandError::NotFromScript);
+    }
+    if session.read_only && row.flags.contains(Flags::WRITE) {
+        return Err(CommandError::WriteFromReadOnlyScript);
     }
     run_data(state, session, row, argv)
 }
 
-fn run_data(
-    state: &mut State,
+/// A call of a resolved command, not queued, not refused.
+fn run_row(
+    engine: &mut Engine,
     session: &mut Session,
     row: &Row,
     argv: &[&[u8]],
-) -> Result<Reply, CommandError> {
+) -> Result<Reply, Interrupt> {
+    match row.run {
+        Run::Control(handler) => handler(engine, session, &Args::new(argv)),
+        _ => Ok(run_data(&mut engine.state.borrow_mut(), session, row, argv)?),
+    }
+}
+
+fn run_data(state: &mut State, session: &mut Session, row: &Row, argv: &[&[u8]]) -> Answer {
     let Run::Data(handler) = row.run else {
         return Err(CommandError::NotFromScript);
     };
@@ -117,7 +173,113 @@ fn run_data(
     handler(&mut ctx, &Args::new(argv))
 }
 
-/// The row that argv calls, its arity checked.
-fn find(argv: &[&[u8]]) -> Result<&'static Row, CommandError> {
-    table::find(argv)
+/// The row that argv calls, with its arity checked.
+pub(crate) fn resolve(argv: &[&[u8]]) -> Result<&'static Row, CommandError> {
+    let name = argv.first().copied().unwrap_or_default();
+    let mut row =
+        table::find(name).ok_or_else(|| unknown_command(name, argv.get(1..).unwrap_or_default()))?;
+    if let (Run::Container(rows), Some(sub)) = (&row.run, argv.get(1)) {
+        row = table::find_sub(rows, sub).ok_or_else(|| CommandError::UnknownSubcommand {
+            command: row.name.to_ascii_uppercase(),
+            name: printable(sub, QUOTED_BYTES),
+        })?;
+    }
+    let given = i32::try_from(argv.len()).unwrap_or(i32::MAX);
+    let fits = if row.arity < 0 { given >= -row.arity } else { given == row.arity };
+    if fits { Ok(row) } else { Err(CommandError::Arity { name: row.name.to_owned() }) }
+}
+
+/// How much of what a client sent Valkey puts into an error.
+const QUOTED_BYTES: usize = 128;
+
+fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
+    let mut quoted = String::new();
+    for arg in args {
+        if quoted.len() >= QUOTED_BYTES {
+            break;
+        }
+        let arg = printable(arg, QUOTED_BYTES - quoted.len());
+        quoted.push('\'');
+        quoted.push_str(&arg);
+        quoted.push_str("' ");
+    }
+    CommandError::UnknownCommand { name: printable(name, QUOTED_BYTES), args: quoted }
+}
+
+/// At most `limit` bytes of `text`, up to its first zero byte, on one line: an error is one line.
+fn printable(text: &[u8], limit: usize) -> String {
+    let text = text.get(..limit).unwrap_or(text);
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).replace(['\r', '\n'], " ")
+}
+
+impl Ctx<'_> {
+    pub fn db(&self) -> usize {
+        self.session.db
+    }
+
+    pub fn entry(&self, key: &[u8]) -> Option<&Entry> {
+        self.keyspace.get(self.session.db, key, self.clock)
+    }
+
+    /// The value of `key` if there is one; an error if it is of another type.
+    pub fn read<K: Kind>(&self, key: &[u8]) -> Result<Option<&K>, CommandError> {
+        self.keyspace.read(self.session.db, key, self.clock)
+    }
+
+    /// As [`Ctx::read`], to change it; [`Ctx::settle`] must follow.
+    pub fn write<K: Kind>(&mut self, key: &[u8]) -> Result<Option<&mut K>, CommandError> {
+        self.keyspace.write(self.session.db, key, self.clock)
+    }
+
+    /// As [`Ctx::write`]; a missing key begins empty.
+    pub fn create<K: Kind>(&mut self, key: &[u8]) -> Result<&mut K, CommandError> {
+        self.keyspace.create(self.session.db, key, self.clock)
+    }
+
+    /// Ends a change: counts it, and drops a collection that is empty now.
+    pub fn settle(&mut self, key: &[u8], changed: bool) {
+        self.keyspace.settle(self.session.db, key, changed);
+    }
+
+    /// Replaces whatever `key` held; its expiry is gone.
+    pub fn put(&mut self, key: &[u8], value: Value) {
+        self.keyspace.put(self.session.db, key, value, None);
+    }
+
+    /// True when there was a live one.
+    pub fn remove(&mut self, key: &[u8]) -> bool {
+        self.keyspace.remove_live(self.session.db, key, self.clock).is_some()
+    }
+
+    pub fn is_resp3(&self) -> bool {
+        self.session.protocol == Protocol::Resp3
+    }
+
+    pub fn double(&self, x: f64) -> Reply {
+        if self.is_resp3() { Reply::Double(x) } else { Reply::Bulk(score_text(x).into_bytes()) }
+    }
+
+    pub fn nil_array(&self) -> Reply {
+        if self.is_resp3() { Reply::Nil } else { Reply::NilArray }
+    }
+
+    pub fn set(&self, items: Vec<Reply>) -> Reply {
+        if self.is_resp3() { Reply::Set(items) } else { Reply::Array(items) }
+    }
+
+    pub fn map(&self, pairs: Vec<(Reply, Reply)>) -> Reply {
+        if self.is_resp3() {
+            Reply::Map(pairs)
+        } else {
+            Reply::Array(pairs.into_iter().flat_map(<[Reply; 2]>::from).collect())
+        }
+    }
+}
+
+/// The answer to a container's HELP: its subcommands.
+fn help(name: &str, rows: &[Row]) -> Reply {
+    let title = format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
+    let names = rows.iter().map(|row| table::sub_name(row).to_ascii_uppercase());
+    Reply::Array(std::iter::once(title).chain(names).map(|line| Reply::status_text(&line)).collect())
 }

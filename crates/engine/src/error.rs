@@ -1,5 +1,7 @@
 //! Every error text that a client can see, and the failures that are the engine's own.
 
+use std::borrow::Cow;
+
 /// An error that the server answers, in Valkey's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
@@ -13,6 +15,7 @@ pub enum CommandError {
     NotFloat,
     #[error("ERR no such key")]
     NoSuchKey,
+    /// `args` is the beginning of the arguments, each quoted and followed by a space.
     #[error("ERR unknown command '{name}', with args beginning with: {args}")]
     UnknownCommand { name: String, args: String },
     #[error("ERR unknown subcommand '{name}'. Try {command} HELP.")]
@@ -20,17 +23,96 @@ pub enum CommandError {
     /// `name` is the full name: `get`, `config|set`.
     #[error("ERR wrong number of arguments for '{name}' command")]
     Arity { name: String },
-    #[error("ERR This Redis command is not allowed from script")]
+    #[error("ERR This Valkey command is not allowed from script")]
     NotFromScript,
+    #[error("ERR Unknown command called from script")]
+    UnknownFromScript,
+    #[error("ERR Wrong number of args calling command from script")]
+    ArityFromScript,
+    #[error("ERR Write commands are not allowed from read-only scripts.")]
+    WriteFromReadOnlyScript,
     #[error("NOSCRIPT No matching script. Please use EVAL.")]
     NoScript,
-    /// A text used in one place only, class included.
+    /// `name` is the command's, as in `invalid expire time in 'set' command`.
+    #[error("ERR invalid expire time in '{name}' command")]
+    ExpireTime { name: &'static str },
+    /// One of the constants below, or a text that holds what the client sent.
     #[error("{0}")]
-    Other(String),
+    Other(Cow<'static, str>),
+}
+
+/// Names the texts that have no parts.
+macro_rules! texts {
+    ($($name:ident = $text:literal;)*) => {
+        impl CommandError {
+            $(pub(crate) const $name: CommandError = CommandError::Other(Cow::Borrowed($text));)*
+        }
+    };
+}
+
+texts! {
+    TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+    OFFSET = "ERR offset is out of range";
+    OVERFLOW = "ERR increment or decrement would overflow";
+    DECREMENT_OVERFLOW = "ERR decrement would overflow";
+    NAN_OR_INFINITY = "ERR increment would produce NaN or Infinity";
+    HASH_NOT_INTEGER = "ERR hash value is not an integer";
+    HASH_NOT_FLOAT = "ERR hash value is not a float";
+    VALUE_NOT_FINITE = "ERR value is NaN or Infinity";
+    SCORE_NAN = "ERR resulting score is not a number (NaN)";
+    WEIGHT_NOT_FLOAT = "ERR weight value is not a float";
+    NOT_POSITIVE = "ERR value is out of range, must be positive";
+    OUT_OF_RANGE = "ERR value is out of range";
+    INDEX = "ERR index out of range";
+    MIN_MAX_FLOAT = "ERR min or max is not a float";
+    MIN_MAX_LEX = "ERR min or max not valid string range item";
+    COUNT_NEGATIVE = "ERR COUNT can't be negative";
+    COUNT_POSITIVE = "ERR count should be greater than 0";
+    LIMIT_NEGATIVE = "ERR LIMIT can't be negative";
+    NUMKEYS_POSITIVE = "ERR numkeys should be greater than 0";
+    NUMKEYS_TOO_MANY = "ERR Number of keys can't be greater than number of args";
+    NUMKEYS_NEGATIVE = "ERR Number of keys can't be negative";
+    LPOS_RANK_ZERO = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use \
+        negative to start from the end of the list";
+    LPOS_RANK_RANGE = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+    LPOS_MAXLEN = "ERR MAXLEN can't be negative";
+    ZADD_NX_XX = "ERR XX and NX options at the same time are not compatible";
+    ZADD_GT_LT_NX = "ERR GT, LT, and/or NX options at the same time are not compatible";
+    ZADD_INCR_PAIR = "ERR INCR option supports a single increment-element pair";
+    ZRANGE_LIMIT = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+    ZRANGE_SCORES_LEX = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+    EXPIRE_NX = "ERR NX and XX, GT or LT options at the same time are not compatible";
+    EXPIRE_GT_LT = "ERR GT and LT options at the same time are not compatible";
+    TIMEOUT_FLOAT = "ERR timeout is not a float or out of range";
+    TIMEOUT_NEGATIVE = "ERR timeout is negative";
+    SAME_OBJECT = "ERR source and destination objects are the same";
+    DB_INDEX = "ERR DB index is out of range";
+    DB_FIRST = "ERR invalid first DB index";
+    DB_SECOND = "ERR invalid second DB index";
+    CURSOR = "ERR invalid cursor";
+    NO_LFU = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
+        switching between policies at runtime LRU and LFU data will take some time to adjust.";
+    PROTOVER_INTEGER = "ERR Protocol version is not an integer or out of range";
+    PROTOVER = "NOPROTO unsupported protocol version";
+    MULTI_NESTED = "ERR MULTI calls can not be nested";
+    EXEC_WITHOUT = "ERR EXEC without MULTI";
+    DISCARD_WITHOUT = "ERR DISCARD without MULTI";
+    WATCH_INSIDE = "ERR WATCH inside MULTI is not allowed";
+    NOT_IN_MULTI = "ERR Command not allowed inside a transaction";
+    EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
+    NOT_BUSY = "NOTBUSY No scripts in execution right now.";
+    FLUSH_MODE = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
+    NO_CLUSTER = "ERR This instance has cluster support disabled";
+    CLIENT_NAME = "ERR Client names cannot contain spaces, newlines or special characters.";
+    GETKEYS_COMMAND = "ERR Invalid command specified";
+    GETKEYS_ARITY = "ERR Invalid number of arguments specified for command";
+    GETKEYS_NONE = "ERR The command has no key arguments";
+    GETKEYS_ARGS = "ERR Invalid arguments specified for command";
+    MSETEX_COUNT = "ERR invalid numkeys value";
 }
 
 impl CommandError {
-    pub(crate) fn other(text: impl Into<String>) -> CommandError {
+    pub(crate) fn other(text: impl Into<Cow<'static, str>>) -> CommandError {
         CommandError::Other(text.into())
     }
 }

@@ -33,4 +33,4 @@ pub use keyspace::Entry;
 pub use reply::Reply;
 pub use session::{Protocol, Session};
 pub use trace::{CallTrace, KeyChange, ScriptTrace};
-pub use value::Value;
+pub use value::{Hash, List, Set, Value, Zset};

@@ -40,6 +40,10 @@ impl Reply {
         Reply::Status(Cow::Borrowed(text.as_bytes()))
     }
 
+    pub(crate) fn status_text(text: &str) -> Reply {
+        Reply::Status(Cow::Owned(text.as_bytes().to_vec()))
+    }
+
     pub fn bulk(bytes: impl Into<Vec<u8>>) -> Reply {
         Reply::Bulk(bytes.into())
     }

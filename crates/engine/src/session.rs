@@ -19,12 +19,22 @@ pub struct Session {
     pub(crate) name: Vec<u8>,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) watched: Vec<WatchedKey>,
+    /// A script that must not write runs for this session.
+    pub(crate) read_only: bool,
+    pub(crate) library: Library,
 }
 
 impl Session {
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
+}
+
+/// What a client told about itself by CLIENT SETINFO.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Library {
+    pub name: Vec<u8>,
+    pub version: Vec<u8>,
 }
 
 /// The commands queued since MULTI.

@@ -1,15 +1,87 @@
-//! Joins the families' rows into one table.
+//! Joins the families' rows into one table, hashed while compiling.
 
-use super::Row;
-use crate::error::CommandError;
+use super::{Row, Run};
 
-const FAMILIES: &[&[Row]] = &[super::string::ROWS];
+pub(super) const FAMILIES: &[&[Row]] = &[
+    super::string::ROWS,
+    super::generic::ROWS,
+    super::expire::ROWS,
+    super::hash::ROWS,
+    super::zset::ROWS,
+    super::zset_range::ROWS,
+    super::zset_algebra::ROWS,
+    super::list::ROWS,
+    super::set::ROWS,
+    super::scripting::ROWS,
+    super::transaction::ROWS,
+    super::server::ROWS,
+];
 
-pub(crate) fn find(argv: &[&[u8]]) -> Result<&'static Row, CommandError> {
-    let name = argv.first().copied().unwrap_or_default();
-    let row = FAMILIES.iter().copied().flatten().find(|row| name.eq_ignore_ascii_case(row.name.as_bytes()));
-    row.ok_or_else(|| CommandError::UnknownCommand {
-        name: String::from_utf8_lossy(name).into_owned(),
-        args: String::new(),
-    })
+/// Open addressing with steps of one; most of the table stays empty, so a look-up is one comparison.
+const SLOTS: usize = 1024;
+
+/// One more than the family's number times 256 plus the row's; 0 is empty.
+static TABLE: [u16; SLOTS] = build();
+
+pub(super) fn find(name: &[u8]) -> Option<&'static Row> {
+    let mut slot = hash(name);
+    loop {
+        let place = usize::from(TABLE[slot].checked_sub(1)?);
+        let row = FAMILIES.get(place >> 8)?.get(place & 0xff)?;
+        if name.eq_ignore_ascii_case(row.name.as_bytes()) {
+            return Some(row);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+}
+
+/// The subcommand `name` among the rows of a container.
+pub(super) fn find_sub(rows: &'static [Row], name: &[u8]) -> Option<&'static Row> {
+    rows.iter().find(|row| name.eq_ignore_ascii_case(sub_name(row).as_bytes()))
+}
+
+/// All commands, without the subcommands.
+pub(super) fn all() -> impl Iterator<Item = &'static Row> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The part of a subcommand's name that a client sends.
+pub(super) fn sub_name(row: &Row) -> &'static str {
+    row.name.split_once('|').map_or(row.name, |(_, sub)| sub)
+}
+
+/// The subcommands of a container; none for any other command.
+pub(super) fn subs(row: &Row) -> &'static [Row] {
+    if let Run::Container(rows) = row.run { rows } else { &[] }
+}
+
+const fn build() -> [u16; SLOTS] {
+    let mut table = [0; SLOTS];
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let rows = FAMILIES[family];
+        assert!(rows.len() <= 256);
+        let mut row = 0;
+        while row < rows.len() {
+            let mut slot = hash(rows[row].name.as_bytes());
+            while table[slot] != 0 {
+                slot = (slot + 1) % SLOTS;
+            }
+            table[slot] = (family * 256 + row + 1) as u16;
+            row += 1;
+        }
+        family += 1;
+    }
+    table
+}
+
+/// FNV-1a over the lower-case name, folded to a slot.
+const fn hash(name: &[u8]) -> usize {
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut at = 0;
+    while at < name.len() {
+        hash = (hash ^ name[at].to_ascii_lowercase() as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    ((hash >> 16) ^ hash) as usize % SLOTS
 }

@@ -1,0 +1,3 @@
+//! Later.
+use super::Row;
+pub(super) const ROWS: &[Row] = &[];

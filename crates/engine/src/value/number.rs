@@ -1,0 +1,136 @@
+//! Numbers as text, read and written as Valkey does.
+
+/// An integer in the one form that Valkey takes for one: no plus, no leading zero, no space, no `-0`.
+pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    match digits {
+        [b'0'] => return (!negative).then_some(0),
+        [b'1'..=b'9', ..] => {}
+        _ => return None,
+    }
+    let mut n: i64 = 0;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        let digit = i64::from(digit - b'0');
+        // Counted downwards, for the least integer has no positive counterpart.
+        n = n.checked_mul(10)?.checked_sub(digit)?;
+    }
+    if negative { Some(n) } else { n.checked_neg() }
+}
+
+/// The bytes of `n` in decimal.
+pub(crate) fn integer_text(n: i64) -> Vec<u8> {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = n.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if n < 0 {
+        at -= 1;
+        digits[at] = b'-';
+    }
+    digits[at..].to_vec()
+}
+
+/// A double as the commands take it: decimal or infinite, no space around it, not NaN.
+pub(crate) fn parse_float(text: &[u8]) -> Option<f64> {
+    let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (!x.is_nan()).then_some(x)
+}
+
+/// Doubles whose every integer neighbour is a double too print as integers.
+const EXACT_INTEGERS: f64 = (1_i64 << 52) as f64;
+
+/// A double as Valkey prints scores: the shortest digits that read back as the same number; an exponent only
+/// where the plain form would be long.
+pub(crate) fn score_text(x: f64) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 {
+        return if x.is_sign_negative() { "-0" } else { "0" }.to_owned();
+    }
+    if x.abs() < EXACT_INTEGERS && x.trunc() == x {
+        return String::from_utf8(integer_text(x as i64)).unwrap_or_default();
+    }
+    let scientific = format!("{:e}", x.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if x < 0.0 { "-" } else { "" };
+    format!("{sign}{}", place_point(&digits, exponent))
+}
+
+/// `digits` with a decimal point after the first one, times ten to the `exponent`.
+fn place_point(digits: &str, exponent: i32) -> String {
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    // The power of ten of the last digit.
+    let last = exponent - count + 1;
+    let repeat = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
+    if last >= 0 && exponent < count + 7 {
+        return format!("{digits}{}", repeat(last));
+    }
+    if last < 0 && (last > -7 || exponent.abs() < 4) {
+        return if exponent < 0 {
+            format!("0.{}{digits}", repeat(-exponent - 1))
+        } else {
+            let (whole, fraction) = digits.split_at(usize::try_from(exponent + 1).unwrap_or(0));
+            format!("{whole}.{fraction}")
+        };
+    }
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{first}{point}{rest}e{sign}{}", exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_have_one_form() {
+        for text in ["0", "-1", "42", "9223372036854775807", "-9223372036854775808"] {
+            let n = parse_integer(text.as_bytes()).map(integer_text);
+            assert_eq!(n.as_deref(), Some(text.as_bytes()));
+        }
+        for text in ["", "-", "-0", "+1", "01", " 1", "1 ", "1.0", "9223372036854775808", "1e3"] {
+            assert_eq!(parse_integer(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    /// The texts are those of a 9.1.2 server.
+    #[test]
+    fn scores_print_as_the_server_prints_them() {
+        let cases = [
+            (3.0, "3"),
+            (1.5, "1.5"),
+            (1e20, "1e+20"),
+            (1e8, "100000000"),
+            (12345678901234567890.0, "12345678901234567000"),
+            (1e-7, "1e-7"),
+            (1e-6, "0.000001"),
+            (1e15, "1000000000000000"),
+            (9007199254740993.0, "9007199254740992"),
+            (f64::NEG_INFINITY, "-inf"),
+            (-4.35, "-4.35"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(score_text(x), text);
+        }
+    }
+}
