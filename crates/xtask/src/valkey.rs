@@ -80,8 +80,12 @@ pub fn present(context: &Context) -> Option<String> {
 /// How many versions the cache should hold: the wheel's, and Debian's where apt can bring it.
 fn wanted(context: &Context) -> usize {
     let wheel = usize::from(wheel_platform().is_some());
-    let debian = usize::from(packages::has_apt(context) && packages::is_root() && debian_suite().is_some());
+    let debian = usize::from(debian_at_hand(context));
     (wheel + debian).max(1)
+}
+
+fn debian_at_hand(context: &Context) -> bool {
+    packages::has_apt(context) && packages::is_root() && debian_suite().is_some()
 }
 
 pub fn install(context: &Context) -> Result<()> {
@@ -93,7 +97,7 @@ pub fn install(context: &Context) -> Result<()> {
     if wheel_platform().is_some() && !holds(WHEEL_VALKEY) {
         troubles.extend(install_wheel(context).err());
     }
-    if packages::has_apt(context) && packages::is_root() && !holds("8.") {
+    if debian_at_hand(context) && !holds("8.") {
         troubles.extend(install_debian(context).err());
     }
     for trouble in &troubles {
