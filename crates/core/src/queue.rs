@@ -248,6 +248,16 @@ impl Set {
         }
     }
 
+    /// The last part of the set's key.
+    pub fn name(self) -> &'static str {
+        match self {
+            Set::Pending => "pending",
+            Set::Active => "active",
+            Set::Schedule => "schedule",
+            Set::Dead => "dead",
+        }
+    }
+
     /// What the row's `state` says of a job in this set.
     pub fn state(self) -> &'static str {
         match self {

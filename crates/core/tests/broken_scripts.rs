@@ -19,7 +19,8 @@ fn check(broken: &Break) {
     let clock = Clock::from_unix_ms(1_750_000_000_000);
     let mut wire = EngineWire::new(Engine::new(Config { clock, ..Config::default() }));
     let transcript = rung::run_scripts(&mut wire, "broken", &scripts, &mut |_| {}).unwrap();
-    let caught: Vec<&str> = transcript.lines.iter().filter(|line| !line.passed()).map(|line| line.level).collect();
+    let caught: Vec<&str> =
+        transcript.lines.iter().filter(|line| !line.passed()).map(|line| line.level).collect();
     assert_eq!(caught, broken.caught_by, "{} in {}:\n{transcript}", broken.what, broken.script);
     assert!(transcript.verdict().starts_with("FAIL "));
 }

@@ -16,12 +16,28 @@ const JOBS: u64 = 4;
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue(u64),
-    Claim { lease_ms: u64 },
-    Complete { job: u64, token: u64 },
-    Retry { job: u64, token: u64, delay_ms: u64, max: u64 },
-    Promote { limit: u64 },
-    Reap { limit: u64 },
-    Pass { ms: u64 },
+    Claim {
+        lease_ms: u64,
+    },
+    Complete {
+        job: u64,
+        token: u64,
+    },
+    Retry {
+        job: u64,
+        token: u64,
+        delay_ms: u64,
+        max: u64,
+    },
+    Promote {
+        limit: u64,
+    },
+    Reap {
+        limit: u64,
+    },
+    Pass {
+        ms: u64,
+    },
     /// Somebody deletes a row behind the scripts' back.
     DeleteRow(u64),
 }
@@ -76,7 +92,8 @@ impl Walk {
         let wire = &mut self.wire;
         match *step {
             // An id is used once: what was retired does not come back.
-            Step::Enqueue(job) if self.jobs.get(&id(job)).is_some_and(|fate| fate.retired || fate.row_deleted) => {}
+            Step::Enqueue(job)
+                if self.jobs.get(&id(job)).is_some_and(|fate| fate.retired || fate.row_deleted) => {}
             Step::Enqueue(job) => {
                 let added = self.queue.enqueue(wire, &id(job), b"work").unwrap();
                 assert_eq!(added, !self.jobs.contains_key(&id(job)));
@@ -152,12 +169,16 @@ impl Walk {
                 assert!(sets.len() <= 1, "{id} is in {sets:?}");
                 continue;
             }
-            let expected: Vec<Set> = Set::ALL.into_iter().filter(|set| Some(set.state()) == state.as_deref()).collect();
+            let expected: Vec<Set> =
+                Set::ALL.into_iter().filter(|set| Some(set.state()) == state.as_deref()).collect();
             assert_eq!(sets, expected, "{id}: its row says {state:?}");
             assert_eq!(state.is_none(), fate.retired, "{id} is lost, or came back: {fate:?}");
             if state.is_some() {
                 let attempts: u64 = self.field(&id, "attempts").unwrap().parse().unwrap();
-                assert!((fate.attempts..=fate.attempts + 1).contains(&attempts), "{id}: {fate:?} to {attempts}");
+                assert!(
+                    (fate.attempts..=fate.attempts + 1).contains(&attempts),
+                    "{id}: {fate:?} to {attempts}"
+                );
                 self.jobs.get_mut(&id).unwrap().attempts = attempts;
             }
         }

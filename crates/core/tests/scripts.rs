@@ -37,8 +37,11 @@ const QUOTED: [(&str, &[&str]); 2] = [
 
 #[test]
 fn the_digests_are_the_pinned_ones() {
-    let mut lines: Vec<String> =
-        Scripts::bundled().all().iter().map(|script| format!("{}  {}.lua\n", script.sha(), script.name())).collect();
+    let mut lines: Vec<String> = Scripts::bundled()
+        .all()
+        .iter()
+        .map(|script| format!("{}  {}.lua\n", script.sha(), script.name()))
+        .collect();
     lines.sort_by_key(|line| line.split_once("  ").map(|(_, file)| file.to_owned()));
     assert_eq!(lines.concat(), PINNED, "after a change of lua/: (cd lua && sha1sum *.lua > SHA1SUMS)");
 }

@@ -250,7 +250,11 @@ fn reap(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
         rig.score_is_set(keys.active(), &id, before, SHORT_LEASE_MS)?;
     }
     let by_mint = listing(&[safe, orphan, finished, returned]);
-    rig.answers("browse of active by mint, not by deadline", &queue.browse_call(Set::Active, 0, 10), &by_mint)?;
+    rig.answers(
+        "browse of active by mint, not by deadline",
+        &queue.browse_call(Set::Active, 0, 10),
+        &by_mint,
+    )?;
     rig.pass(SHORT_LEASE_MS)?;
     rig.answers("reap of at most two", &queue.reap_call(2), "(integer) 2")?;
     rig.answers("reap of the rest", &queue.reap_call(2), "(integer) 1")?;
