@@ -42,11 +42,11 @@ pub struct RespWire {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     #[error("nothing answers at {target} ({source}); is a server running there?")]
-    Unreachable { target: Target, source: io::Error },
+    Unreachable { target: Box<Target>, source: io::Error },
     #[error("{target} refuses the login ({reply}); give it as redis://user:password@host:port")]
-    Login { target: Target, reply: Reply },
+    Login { target: Box<Target>, reply: Reply },
     #[error("{target} has no such database ({reply})")]
-    Database { target: Target, reply: Reply },
+    Database { target: Box<Target>, reply: Reply },
     #[error(transparent)]
     Wire(#[from] WireError),
 }
@@ -57,7 +57,7 @@ impl RespWire {
     /// # Errors
     /// When nothing listens there, or the server refuses the login or the database.
     pub fn connect(target: &Target) -> Result<RespWire, ConnectError> {
-        let unreachable = |source| ConnectError::Unreachable { target: target.clone(), source };
+        let unreachable = |source| ConnectError::Unreachable { target: target.clone().into(), source };
         let stream = Stream::open(&target.address).map_err(unreachable)?;
         stream.set_timeout(REPLY_TIMEOUT).map_err(unreachable)?;
         let mut wire = RespWire {
@@ -158,13 +158,13 @@ impl RespWire {
                 None => self.call(&[b"AUTH", password.as_bytes()])?,
             };
             if reply.is_error() {
-                return Err(ConnectError::Login { target, reply });
+                return Err(ConnectError::Login { target: target.into(), reply });
             }
         }
         if target.database != 0 {
             let reply = self.call(&[b"SELECT", target.database.to_string().as_bytes()])?;
             if reply.is_error() {
-                return Err(ConnectError::Database { target, reply });
+                return Err(ConnectError::Database { target: target.into(), reply });
             }
         }
         Ok(())

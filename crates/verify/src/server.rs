@@ -47,8 +47,8 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error(
-        "no Valkey server found: run `cargo xtask setup`, which brings one, or set VALKEY_URL to one that runs \
-         (redis://host:port). Looked for valkey-server on PATH and in {cache}"
+        "no valkey-server found on PATH or in {cache}: run `cargo xtask setup`, which brings one, or name one in \
+         EMQ_VALKEY_SERVERS (or set VALKEY_URL to a server that runs, for what needs no server of its own)"
     )]
     NoneFound { cache: String },
     #[error("VALKEY_URL: {0}")]
@@ -115,22 +115,19 @@ impl Server {
     /// # Errors
     /// When there is none, or one of them does not start. Having no server is never a reason to skip a test.
     pub fn all() -> Result<Vec<Server>, ServerError> {
-        match discover::Found::now()? {
+        match discover::found()? {
             discover::Found::Binaries(paths) => paths.iter().map(|path| Server::start(path)).collect(),
             discover::Found::Running(target) => Ok(vec![Server::attach(&target)?]),
         }
     }
 
-    /// The server binaries at hand, for tests that start servers with options of their own. Empty when `VALKEY_URL`
-    /// names the server.
+    /// The server binaries at hand, at least one, for tests that start servers with options of their own. They are
+    /// wanted even where `VALKEY_URL` names the server to use.
     ///
     /// # Errors
-    /// When there is no server at all.
+    /// When there is none.
     pub fn binaries() -> Result<Vec<PathBuf>, ServerError> {
-        match discover::Found::now()? {
-            discover::Found::Binaries(paths) => Ok(paths),
-            discover::Found::Running(_) => Ok(Vec::new()),
-        }
+        discover::binaries()
     }
 
     /// Uses a server that runs already, and leaves it running.

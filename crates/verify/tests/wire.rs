@@ -1,4 +1,6 @@
 //! `RespWire` against real servers, and its reader against another implementation of the protocol.
+//!
+//! The server may be somebody's (`VALKEY_URL`), so every key begins with `emq-verify:` and is removed or expires.
 
 use std::time::{Duration, Instant};
 
@@ -32,9 +34,9 @@ fn eval(wire: &mut RespWire, script: &str) -> Reply {
 fn arguments_and_values_are_any_bytes() {
     on_each(|_, wire| {
         let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-        assert_eq!(wire.call(&[b"SET", b"k\0\r\n", &all]).unwrap(), Reply::OK);
-        assert_eq!(wire.call(&[b"GET", b"k\0\r\n"]).unwrap(), Reply::Bulk(all));
-        assert_eq!(wire.call(&[b"DEL", b"k\0\r\n"]).unwrap(), Reply::Integer(1));
+        assert_eq!(wire.call(&[b"SET", b"emq-verify:k\0\r\n", &all]).unwrap(), Reply::OK);
+        assert_eq!(wire.call(&[b"GET", b"emq-verify:k\0\r\n"]).unwrap(), Reply::Bulk(all));
+        assert_eq!(wire.call(&[b"DEL", b"emq-verify:k\0\r\n"]).unwrap(), Reply::Integer(1));
         assert_eq!(wire.call(&[b"ECHO", b""]).unwrap(), Reply::bulk(""));
     });
 }
@@ -54,15 +56,15 @@ fn refusals_are_replies_and_the_connection_goes_on() {
 #[test]
 fn the_two_nulls_stay_apart() {
     on_each(|_, wire| {
-        assert_eq!(call(wire, "GET absent"), Reply::Nil);
-        assert_eq!(call(wire, "LPOP absent 1"), Reply::NilArray);
+        assert_eq!(call(wire, "GET emq-verify:absent"), Reply::Nil);
+        assert_eq!(call(wire, "LPOP emq-verify:absent 1"), Reply::NilArray);
         let nested = eval(wire, "return {1, {false, {}}, 'x'}");
         let inner = Reply::Array(vec![Reply::Nil, Reply::Array(vec![])]);
         assert_eq!(nested, Reply::Array(vec![Reply::Integer(1), inner, Reply::bulk("x")]));
         let replies = wire.pipeline([
             [b"MULTI".as_slice()].as_slice(),
-            &[b"LPOP", b"absent", b"1"],
-            &[b"GET", b"absent"],
+            &[b"LPOP", b"emq-verify:absent", b"1"],
+            &[b"GET", b"emq-verify:absent"],
             &[b"EXEC"],
         ]);
         assert_eq!(replies.unwrap()[3], Reply::Array(vec![Reply::NilArray, Reply::Nil]));
@@ -73,8 +75,8 @@ fn the_two_nulls_stay_apart() {
 fn resp3_types_arrive_as_they_are() {
     on_each(|_, wire| {
         assert!(matches!(call(wire, "HELLO 3"), Reply::Map(_)));
-        assert_eq!(call(wire, "GET absent"), Reply::Nil);
-        assert_eq!(call(wire, "LPOP absent 1"), Reply::Nil);
+        assert_eq!(call(wire, "GET emq-verify:absent"), Reply::Nil);
+        assert_eq!(call(wire, "LPOP emq-verify:absent 1"), Reply::Nil);
         assert!(matches!(call(wire, "INFO server"), Reply::Verbatim { format: [b't', b'x', b't'], .. }));
         let scripts = [
             ("{double = 0.1}", Reply::Double(0.1)),
@@ -91,11 +93,11 @@ fn resp3_types_arrive_as_they_are() {
             assert_eq!(eval(wire, &format!("redis.setresp(3) return {value}")), expected, "{value}");
         }
         // Valkey keeps the fields of a small hash in the order in which they came.
-        assert_eq!(call(wire, "HSET h b 1 a 2 c 3"), Reply::Integer(3));
+        assert_eq!(call(wire, "HSET emq-verify:h b 1 a 2 c 3"), Reply::Integer(3));
         let pair = |field: &str, value: &str| (Reply::bulk(field), Reply::bulk(value));
         let expected = Reply::Map(vec![pair("b", "1"), pair("a", "2"), pair("c", "3")]);
-        assert_eq!(call(wire, "HGETALL h"), expected);
-        assert_eq!(call(wire, "DEL h"), Reply::Integer(1));
+        assert_eq!(call(wire, "HGETALL emq-verify:h"), expected);
+        assert_eq!(call(wire, "DEL emq-verify:h"), Reply::Integer(1));
     });
 }
 
@@ -116,10 +118,10 @@ fn time_passes_on_the_servers_clock() {
         let by = Duration::from_millis(40);
         let started = Instant::now();
         // A key is there through its last millisecond: it expires when the clock says more than its deadline.
-        assert_eq!(call(wire, "SET leased 1 PX 39"), Reply::OK);
+        assert_eq!(call(wire, "SET emq-verify:leased 1 PX 39"), Reply::OK);
         wire.pass(by).unwrap();
         assert!(started.elapsed() >= by);
-        assert_eq!(call(wire, "GET leased"), Reply::Nil);
+        assert_eq!(call(wire, "GET emq-verify:leased"), Reply::Nil);
     });
 }
 
@@ -127,7 +129,7 @@ fn time_passes_on_the_servers_clock() {
 fn a_missed_reply_ends_the_connection() {
     on_each(|server, wire| {
         wire.set_timeout(Duration::from_millis(50)).unwrap();
-        let error = wire.call(&[b"BLPOP", b"absent", b"1"]).unwrap_err().to_string();
+        let error = wire.call(&[b"BLPOP", b"emq-verify:absent", b"1"]).unwrap_err().to_string();
         assert!(error.contains("did not answer within 50 ms"), "{error}");
         let error = wire.call(&[b"PING"]).unwrap_err().to_string();
         assert!(error.starts_with("connection unusable since: "), "{error}");

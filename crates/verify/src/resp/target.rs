@@ -72,7 +72,10 @@ fn without_password(text: &str) -> String {
 }
 
 fn parse_url(text: &str) -> Result<Target, String> {
-    let url = Url::parse(text).map_err(|error| format!("{error}; {FORMS}"))?;
+    let url = Url::parse(text).map_err(|error| match error {
+        url::ParseError::RelativeUrlWithoutBase => FORMS.to_owned(),
+        other => format!("{other}; {FORMS}"),
+    })?;
     match url.scheme() {
         "redis" | "valkey" => tcp_target(&url),
         "unix" | "redis+unix" | "valkey+unix" => unix_target(&url),
@@ -188,7 +191,7 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong() {
-        check_refused("engin", "write redis://host:port");
+        check_refused("engin", "of a server: write redis://host:port");
         check_refused("localhost:6379", "scheme \"localhost\" is unknown");
         check_refused("rediss://h", "TLS is not spoken here");
         check_refused("redis://h/x", "the database \"x\" is not a number");

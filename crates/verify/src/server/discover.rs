@@ -18,35 +18,52 @@ pub(super) enum Found {
     Running(Target),
 }
 
-impl Found {
-    pub(super) fn now() -> Result<Found, ServerError> {
-        Found::with(|name| env::var_os(name).filter(|value| !value.is_empty()))
-    }
+/// The value of a variable of the environment. An argument, because a test can't change the environment without
+/// disturbing the others.
+type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-    /// `variable` stands for the environment, which a test can't change without disturbing the others.
-    fn with(variable: impl Fn(&str) -> Option<OsString>) -> Result<Found, ServerError> {
-        if let Some(list) = variable("EMQ_VALKEY_SERVERS") {
-            let paths: Vec<PathBuf> =
-                env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect();
-            if !paths.is_empty() {
-                return Ok(Found::Binaries(paths));
-            }
-        }
-        if let Some(url) = variable("VALKEY_URL") {
-            return Ok(Found::Running(url.to_string_lossy().parse()?));
-        }
-        let cache = cache_folder(&variable).map(|folder| folder.join("valkey"));
-        let mut binaries = variable("PATH").map_or_else(Vec::new, |path| on_path(&path));
-        binaries.extend(cache.iter().flat_map(|folder| cached(folder)));
-        if binaries.is_empty() {
-            let cache = cache.map_or("(no HOME)".to_owned(), |folder| folder.display().to_string());
-            return Err(ServerError::NoneFound { cache });
-        }
-        Ok(Found::Binaries(binaries))
+/// What to run checks on.
+pub(super) fn found() -> Result<Found, ServerError> {
+    found_with(&of_process)
+}
+
+/// What can be started, at least one.
+pub(super) fn binaries() -> Result<Vec<PathBuf>, ServerError> {
+    binaries_with(&of_process)
+}
+
+fn of_process(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn found_with(variable: Variable<'_>) -> Result<Found, ServerError> {
+    match (named(variable), variable("VALKEY_URL")) {
+        (None, Some(url)) => Ok(Found::Running(url.to_string_lossy().parse()?)),
+        _ => binaries_with(variable).map(Found::Binaries),
     }
 }
 
-fn cache_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn binaries_with(variable: Variable<'_>) -> Result<Vec<PathBuf>, ServerError> {
+    if let Some(paths) = named(variable) {
+        return Ok(paths);
+    }
+    let cache = cache_folder(variable).map(|folder| folder.join("valkey"));
+    let mut binaries = variable("PATH").map_or_else(Vec::new, |path| on_path(&path));
+    binaries.extend(cache.iter().flat_map(|folder| cached(folder)));
+    if binaries.is_empty() {
+        let cache = cache.map_or("the cache (no HOME)".to_owned(), |folder| folder.display().to_string());
+        return Err(ServerError::NoneFound { cache });
+    }
+    Ok(binaries)
+}
+
+fn named(variable: Variable<'_>) -> Option<Vec<PathBuf>> {
+    let list = variable("EMQ_VALKEY_SERVERS")?;
+    let paths: Vec<PathBuf> = env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect();
+    (!paths.is_empty()).then_some(paths)
+}
+
+fn cache_folder(variable: Variable<'_>) -> Option<PathBuf> {
     if let Some(folder) = variable("ECHOMQ_LAB_CACHE") {
         return Some(PathBuf::from(folder));
     }
@@ -76,7 +93,7 @@ mod tests {
     use super::*;
 
     fn find(variables: &[(&str, &Path)]) -> Result<Found, ServerError> {
-        Found::with(|name| {
+        found_with(&|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| value.as_os_str().to_owned())
         })

@@ -1,0 +1,69 @@
+//! The subcommands, one file each.
+
+mod bench;
+mod call;
+mod keys;
+mod rung;
+mod sha;
+
+use std::fmt;
+use std::io::{self, Write};
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    Rung(rung::Rung),
+    Call(call::Call),
+    Keys(keys::Keys),
+    Sha(sha::Sha),
+    Bench(bench::Bench),
+}
+
+/// How a command ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Passed,
+    /// A check did not hold.
+    Failed,
+}
+
+/// Where output goes: results to stdout, remarks to stderr.
+pub struct Console {
+    out: Box<dyn Write>,
+    notes: Box<dyn Write>,
+}
+
+impl Command {
+    pub fn run(&self, console: &mut Console) -> anyhow::Result<Outcome> {
+        match self {
+            Command::Rung(command) => command.run(console),
+            Command::Call(command) => command.run(console),
+            Command::Keys(command) => command.run(console),
+            Command::Sha(command) => command.run(console),
+            Command::Bench(command) => command.run(console),
+        }
+    }
+}
+
+impl Console {
+    pub fn of_process() -> Console {
+        Console { out: Box::new(io::stdout()), notes: Box::new(io::stderr()) }
+    }
+
+    /// Writes a result at once: a reader on a pipe sees each line when it is earned.
+    pub fn line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+        writeln!(self.out, "{text}")?;
+        self.out.flush()
+    }
+
+    /// Writes a remark. Nobody listening to remarks is no failure.
+    pub fn note(&mut self, text: impl fmt::Display) {
+        let _ = writeln!(self.notes, "{text}");
+    }
+}
+
+impl Outcome {
+    pub fn passed_if(passed: bool) -> Outcome {
+        if passed { Outcome::Passed } else { Outcome::Failed }
+    }
+}
