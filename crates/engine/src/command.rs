@@ -1,10 +1,13 @@
 //! From argv to a handler: lookup, arity, what the session and the caller allow, the call itself.
 
 mod args;
+mod cluster;
+mod connection;
 mod expire;
 mod float_sum;
 mod generic;
 mod hash;
+mod introspection;
 mod keys;
 mod list;
 mod random;
@@ -85,6 +88,8 @@ pub(crate) enum Run {
     Control(ControlHandler),
     /// A container such as CONFIG: argv[1] chooses.
     Container(&'static [Row]),
+    /// A container that is also a command, when called alone.
+    ContainerOr(&'static [Row], DataHandler),
 }
 
 const fn data(
@@ -166,7 +171,7 @@ fn run_row(
 }
 
 fn run_data(state: &mut State, session: &mut Session, row: &Row, argv: &[&[u8]]) -> Answer {
-    let Run::Data(handler) = row.run else {
+    let (Run::Data(handler) | Run::ContainerOr(_, handler)) = row.run else {
         return Err(CommandError::NotFromScript);
     };
     let mut ctx = Ctx { keyspace: &mut state.keyspace, session, clock: state.clock, config: &state.config };
@@ -178,7 +183,7 @@ pub(crate) fn resolve(argv: &[&[u8]]) -> Result<&'static Row, CommandError> {
     let name = argv.first().copied().unwrap_or_default();
     let mut row =
         table::find(name).ok_or_else(|| unknown_command(name, argv.get(1..).unwrap_or_default()))?;
-    if let (Run::Container(rows), Some(sub)) = (&row.run, argv.get(1)) {
+    if let (Run::Container(rows) | Run::ContainerOr(rows, _), Some(sub)) = (&row.run, argv.get(1)) {
         row = table::find_sub(rows, sub).ok_or_else(|| CommandError::UnknownSubcommand {
             command: row.name.to_ascii_uppercase(),
             name: printable(sub, QUOTED_BYTES),

@@ -31,11 +31,13 @@ pub enum CommandError {
     ArityFromScript,
     #[error("ERR Write commands are not allowed from read-only scripts.")]
     WriteFromReadOnlyScript,
-    #[error("NOSCRIPT No matching script. Please use EVAL.")]
+    #[error("NOSCRIPT No matching script.")]
     NoScript,
     /// `name` is the command's, as in `invalid expire time in 'set' command`.
     #[error("ERR invalid expire time in '{name}' command")]
     ExpireTime { name: &'static str },
+    #[error("ERR Command '{name}' not allowed inside a transaction")]
+    NotInTransaction { name: &'static str },
     /// One of the constants below, or a text that holds what the client sent.
     #[error("{0}")]
     Other(Cow<'static, str>),
@@ -84,6 +86,8 @@ texts! {
     EXPIRE_NX = "ERR NX and XX, GT or LT options at the same time are not compatible";
     EXPIRE_GT_LT = "ERR GT and LT options at the same time are not compatible";
     TIMEOUT_FLOAT = "ERR timeout is not a float or out of range";
+    TIMEOUT_INTEGER = "ERR timeout is not an integer or out of range";
+    NO_CONFIG_FILE = "ERR The server is running without a config file";
     TIMEOUT_NEGATIVE = "ERR timeout is negative";
     SAME_OBJECT = "ERR source and destination objects are the same";
     DB_INDEX = "ERR DB index is out of range";
@@ -94,11 +98,8 @@ texts! {
         switching between policies at runtime LRU and LFU data will take some time to adjust.";
     PROTOVER_INTEGER = "ERR Protocol version is not an integer or out of range";
     PROTOVER = "NOPROTO unsupported protocol version";
-    MULTI_NESTED = "ERR MULTI calls can not be nested";
     EXEC_WITHOUT = "ERR EXEC without MULTI";
     DISCARD_WITHOUT = "ERR DISCARD without MULTI";
-    WATCH_INSIDE = "ERR WATCH inside MULTI is not allowed";
-    NOT_IN_MULTI = "ERR Command not allowed inside a transaction";
     EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
     NOT_BUSY = "NOTBUSY No scripts in execution right now.";
     FLUSH_MODE = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";

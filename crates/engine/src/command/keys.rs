@@ -2,7 +2,7 @@
 //!
 //! A command has one specification per group of keys, as in Valkey's `key-specs`.
 
-use super::{Row, Run};
+use super::Row;
 use crate::value::parse_integer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +52,6 @@ pub(super) const WRITE_COUNTED_2: &[KeySpec] = &[counted(2, true)];
 /// makes no sense has none.
 pub(crate) fn keys_of(row: &Row, argv: &[&[u8]]) -> Vec<(usize, bool)> {
     let mut keys = Vec::new();
-    if matches!(row.run, Run::Container(_)) {
-        return keys;
-    }
     for spec in row.keys {
         let (first, end, step) = match spec.place {
             Place::Range { first, last, step } => (first, range_end(first, last, argv.len()), step),

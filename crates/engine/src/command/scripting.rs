@@ -42,6 +42,8 @@ const SCRIPT: &[Row] = &[
     control("script|help", 2, Flags::ANYTIME, NONE, |_, _, _| Ok(super::help("SCRIPT", SCRIPT))),
 ];
 
+const SHA_DIGITS: usize = 40;
+
 fn eval(
     engine: &mut Engine,
     session: &mut Session,
@@ -59,6 +61,10 @@ fn evalsha(
     args: &Args<'_>,
     access: Access,
 ) -> Result<Reply, Interrupt> {
+    // A digest of the wrong length is answered first, whatever the number of keys is.
+    if args.bytes(1)?.len() != SHA_DIGITS {
+        return Err(CommandError::NoScript.into());
+    }
     let count = key_count(args)?;
     let script = engine.state.borrow().scripts.get(args.bytes(1)?).cloned();
     let script = script.ok_or(CommandError::NoScript)?;

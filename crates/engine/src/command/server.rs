@@ -1,30 +1,29 @@
-//! The connection and the server.
+//! The server: time, INFO, CONFIG, and what has no effect in one process without replicas.
 
-use super::generic::database;
 use super::keys::NONE;
-use super::{Answer, Args, Ctx, Flags, Row, data};
+use super::scan::matches;
+use super::{Answer, Args, Ctx, Flags, Row, container, data};
+use crate::engine::Version;
 use crate::error::CommandError;
+use crate::keyspace::DATABASES;
 use crate::reply::Reply;
-use crate::session::{Protocol, Session};
 
 pub(super) const ROWS: &[Row] = &[
-    data("ping", -1, Flags::FAST, NONE, ping),
-    data("echo", 2, Flags::ANYTIME.union(Flags::FAST), NONE, |_, args| Ok(Reply::bulk(args.bytes(1)?))),
     data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time),
-    data("select", 2, Flags::ANYTIME.union(Flags::FAST).union(Flags::ALLOW_BUSY), NONE, select),
+    data("info", -1, Flags::ANYTIME, NONE, info),
+    data("wait", 3, Flags::BLOCKING, NONE, wait),
+    container("config", CONFIG),
 ];
 
-pub(super) fn nil_array(session: &Session) -> Reply {
-    if session.protocol == Protocol::Resp3 { Reply::Nil } else { Reply::NilArray }
-}
+const CONFIGURE: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::ANYTIME);
 
-fn ping(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    match args.len() {
-        1 => Ok(Reply::status("PONG")),
-        2 => Ok(Reply::bulk(args.bytes(1)?)),
-        _ => Err(CommandError::Arity { name: "ping".to_owned() }),
-    }
-}
+const CONFIG: &[Row] = &[
+    data("config|get", -3, CONFIGURE, NONE, config_get),
+    data("config|set", -4, CONFIGURE, NONE, config_set),
+    data("config|resetstat", 2, CONFIGURE, NONE, |_, _| Ok(Reply::OK)),
+    data("config|rewrite", 2, CONFIGURE, NONE, |_, _| Err(CommandError::NO_CONFIG_FILE)),
+    data("config|help", 2, Flags::ANYTIME, NONE, |_, _| Ok(super::help("CONFIG", CONFIG))),
+];
 
 /// Seconds and microseconds of the engine's clock, which stands still while a script or a transaction runs.
 fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
@@ -33,7 +32,114 @@ fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
     Ok(Reply::Array(vec![part(now_us / 1_000_000), part(now_us % 1_000_000)]))
 }
 
-fn select(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    ctx.session.db = database(args, 1)?;
+/// There are no replicas, so none has acknowledged anything, and nobody waits for one.
+fn wait(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    args.integer(1)?;
+    if args.integer(2).map_err(|_| CommandError::TIMEOUT_INTEGER)? < 0 {
+        return Err(CommandError::TIMEOUT_NEGATIVE);
+    }
+    Ok(Reply::Integer(0))
+}
+
+pub(super) fn version_text(version: Version) -> &'static str {
+    match version {
+        Version::V8_0 => "8.0.1",
+        Version::V9_1 => "9.1.2",
+    }
+}
+
+/// The sections that clients and test suites look at. What a machine would answer (memory, CPU, sockets) is left out.
+fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let asked = args.rest(1);
+    let wants = |section: &str| {
+        asked.is_empty()
+            || asked.iter().any(|name| {
+                [section, "all", "everything", "default"]
+                    .iter()
+                    .any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+            })
+    };
+    let mut sections = Vec::new();
+    if wants("server") {
+        let version = version_text(ctx.config.version);
+        sections.push(format!(
+            "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:{version}\r\n\
+             server_mode:standalone\r\narch_bits:64\r\nserver_time_usec:{}\r\n",
+            ctx.clock.unix_us()
+        ));
+    }
+    if wants("clients") {
+        sections.push("# Clients\r\nconnected_clients:1\r\nblocked_clients:0\r\n".to_owned());
+    }
+    if wants("replication") {
+        sections.push("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n".to_owned());
+    }
+    if wants("cluster") {
+        sections.push("# Cluster\r\ncluster_enabled:0\r\n".to_owned());
+    }
+    if wants("keyspace") {
+        sections.push(keyspace_section(ctx));
+    }
+    let text = sections.join("\r\n").into_bytes();
+    Ok(if ctx.is_resp3() { Reply::Verbatim { format: *b"txt", text } } else { Reply::Bulk(text) })
+}
+
+fn keyspace_section(ctx: &Ctx<'_>) -> String {
+    let mut text = "# Keyspace\r\n".to_owned();
+    for db in 0..DATABASES {
+        let keys = ctx.keyspace.len(db, ctx.clock);
+        if keys > 0 {
+            let expiring = ctx.keyspace.iter(db, ctx.clock).filter(|(_, entry)| entry.expires_ms.is_some());
+            let expires = expiring.count();
+            text += &format!("db{db}:keys={keys},expires={expires},avg_ttl=0,keys_with_volatile_items=0\r\n");
+        }
+    }
+    text
+}
+
+/// The parameters that clients and test suites ask for, with a server's defaults. They cannot be changed, for
+/// nothing here depends on them: CONFIG SET takes the known names and forgets the values.
+const PARAMETERS: &[(&str, &str)] = &[
+    ("appendonly", "no"),
+    ("databases", "16"),
+    ("hash-max-listpack-entries", "512"),
+    ("hash-max-listpack-value", "64"),
+    ("list-max-listpack-size", "-2"),
+    ("lua-time-limit", "5000"),
+    ("busy-reply-threshold", "5000"),
+    ("maxmemory", "0"),
+    ("maxmemory-policy", "noeviction"),
+    ("notify-keyspace-events", ""),
+    ("proto-max-bulk-len", "536870912"),
+    ("save", ""),
+    ("set-max-intset-entries", "512"),
+    ("set-max-listpack-entries", "128"),
+    ("set-max-listpack-value", "64"),
+    ("timeout", "0"),
+    ("zset-max-listpack-entries", "128"),
+    ("zset-max-listpack-value", "64"),
+];
+
+fn config_get(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let asked = |name: &str| {
+        let matches_name = |pattern: &&[u8]| matches(&pattern.to_ascii_lowercase(), name.as_bytes());
+        args.rest(2).iter().any(matches_name)
+    };
+    let found = PARAMETERS.iter().filter(|(name, _)| asked(name));
+    Ok(ctx.map(found.map(|(name, value)| (Reply::bulk(*name), Reply::bulk(*value))).collect()))
+}
+
+fn config_set(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let pairs = args.rest(2);
+    if pairs.len() % 2 != 0 {
+        return Err(CommandError::Arity { name: "config|set".to_owned() });
+    }
+    for name in pairs.iter().step_by(2) {
+        if !PARAMETERS.iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())) {
+            let name = String::from_utf8_lossy(name);
+            let text = format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'");
+            return Err(CommandError::other(text));
+        }
+    }
     Ok(Reply::OK)
 }

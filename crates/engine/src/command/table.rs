@@ -14,7 +14,10 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     super::set::ROWS,
     super::scripting::ROWS,
     super::transaction::ROWS,
+    super::connection::ROWS,
     super::server::ROWS,
+    super::introspection::ROWS,
+    super::cluster::ROWS,
 ];
 
 /// Open addressing with steps of one; most of the table stays empty, so a look-up is one comparison.
@@ -52,7 +55,10 @@ pub(super) fn sub_name(row: &Row) -> &'static str {
 
 /// The subcommands of a container; none for any other command.
 pub(super) fn subs(row: &Row) -> &'static [Row] {
-    if let Run::Container(rows) = row.run { rows } else { &[] }
+    match row.run {
+        Run::Container(rows) | Run::ContainerOr(rows, _) => rows,
+        Run::Data(_) | Run::Control(_) => &[],
+    }
 }
 
 const fn build() -> [u16; SLOTS] {

@@ -5,7 +5,7 @@ use super::{Args, Flags, Row, control, resolve, run_row};
 use crate::engine::Engine;
 use crate::error::{CommandError, Interrupt};
 use crate::reply::Reply;
-use crate::session::{Session, Transaction, WatchedKey};
+use crate::session::{Protocol, Session, Transaction, WatchedKey};
 
 pub(super) const ROWS: &[Row] = &[
     control("multi", 1, OPENING, NONE, multi),
@@ -25,12 +25,8 @@ const NOT_QUEUED: &[&str] = &["exec", "discard", "multi", "watch", "quit", "rese
 pub(super) fn admit(session: &mut Session, row: &Row, argv: &[&[u8]]) -> Option<Result<Reply, Interrupt>> {
     let transaction = session.transaction.as_mut()?;
     if row.flags.contains(Flags::NO_MULTI) {
-        let error = match row.name {
-            "multi" => CommandError::MULTI_NESTED,
-            "watch" => CommandError::WATCH_INSIDE,
-            _ => CommandError::NOT_IN_MULTI,
-        };
-        return Some(Err(error.into()));
+        transaction.aborted = true;
+        return Some(Err(CommandError::NotInTransaction { name: row.name }.into()));
     }
     if NOT_QUEUED.contains(&row.name) {
         return None;
@@ -64,7 +60,7 @@ fn exec(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<
             .any(|watched| state.keyspace.state_of(watched.db, &watched.key, state.clock) != watched.version)
     };
     if touched {
-        return Ok(super::server::nil_array(session));
+        return Ok(nil_array(session));
     }
     let mut replies = Vec::with_capacity(transaction.queued.len());
     for queued in &transaction.queued {
@@ -77,6 +73,10 @@ fn exec(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<
         });
     }
     Ok(Reply::Array(replies))
+}
+
+fn nil_array(session: &Session) -> Reply {
+    if session.protocol == Protocol::Resp3 { Reply::Nil } else { Reply::NilArray }
 }
 
 fn discard(_engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {

@@ -1,6 +1,7 @@
 //! Lists: a ring buffer of elements. Valkey's quicklist is a list of small blocks, which answers the same.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Valkey's list-max-listpack-size of -2: eight KiB in one block, counted with the block's own bytes.
 const LISTPACK_BYTES: usize = 8192;
@@ -33,6 +34,11 @@ impl List {
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> + ExactSizeIterator {
         self.items.iter().map(|item| &**item)
+    }
+
+    pub(crate) fn range(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        let end = range.end.min(self.len());
+        self.items.range(range.start.min(end)..end).map(|item| &**item)
     }
 
     pub(crate) fn push(&mut self, end: End, item: &[u8]) {
