@@ -6,11 +6,14 @@
 pub mod explore;
 pub mod id;
 pub mod keys;
+pub mod meaning;
 pub mod queue;
 pub mod rung;
 pub mod scenario;
 pub mod schedule;
 pub mod script;
+pub mod snippet;
+pub mod stage;
 pub mod state;
 pub mod wire;
 

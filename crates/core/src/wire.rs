@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use echomq_engine::{Engine, Reply, Session};
+use echomq_engine::{Engine, Reply, ScriptTrace, Session};
 
 /// A connection to something that answers as Valkey does.
 pub trait Wire {
@@ -18,6 +18,32 @@ pub trait Wire {
     /// # Errors
     /// When the server's clock cannot be read.
     fn pass(&mut self, by: Duration) -> Result<(), WireError>;
+
+    /// What the scripts did since the last call of this, oldest first, on a wire that can tell.
+    fn traces(&mut self) -> Vec<ScriptTrace> {
+        Vec::new()
+    }
+}
+
+/// The server's `TIME` in ms since 1970.
+///
+/// # Errors
+/// When the wire brings no reply, or one that is no time.
+pub fn server_time_ms(wire: &mut dyn Wire) -> Result<u64, WireError> {
+    let reply = wire.call(&[b"TIME"])?;
+    let part = |part: &Reply| match part {
+        Reply::Bulk(digits) => std::str::from_utf8(digits).ok()?.parse::<u64>().ok(),
+        _ => None,
+    };
+    let time = match &reply {
+        Reply::Array(parts) => match parts.as_slice() {
+            [seconds, micros] => part(seconds).zip(part(micros)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let ms = time.and_then(|(seconds, micros)| seconds.checked_mul(1000)?.checked_add(micros / 1000));
+    ms.ok_or_else(|| WireError(format!("TIME answered what is no time: {reply}")))
 }
 
 /// Why a call brought no reply.
@@ -38,6 +64,12 @@ impl EngineWire {
         EngineWire { engine, session }
     }
 
+    /// The same, with [`Wire::traces`] to read.
+    pub fn traced(mut engine: Engine) -> EngineWire {
+        engine.set_tracing(true);
+        EngineWire::new(engine)
+    }
+
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
     }
@@ -51,5 +83,9 @@ impl Wire for EngineWire {
     fn pass(&mut self, by: Duration) -> Result<(), WireError> {
         self.engine.advance(by);
         Ok(())
+    }
+
+    fn traces(&mut self) -> Vec<ScriptTrace> {
+        self.engine.take_traces()
     }
 }

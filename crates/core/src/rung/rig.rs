@@ -9,7 +9,7 @@ use crate::id::{JobId, Mint};
 use crate::keys::Keys;
 use crate::queue::Queue;
 use crate::script::{Call, Script, Scripts};
-use crate::wire::Wire;
+use crate::wire::{Wire, server_time_ms};
 
 pub(super) type Check = fn(&mut Rig<'_, '_>) -> Result<(), Difference>;
 
@@ -56,17 +56,7 @@ impl<'w, 's> Rig<'w, 's> {
 
     /// The server's clock in ms since 1970.
     pub fn now_ms(&mut self) -> Result<u64, Difference> {
-        let reply = self.command("TIME", &[])?;
-        let Reply::Array(parts) = &reply else {
-            return Err(difference("TIME", "seconds and microseconds", &reply.to_string()));
-        };
-        let number = |at: usize| match parts.get(at) {
-            Some(Reply::Bulk(digits)) => std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()),
-            _ => None,
-        };
-        let time: Option<(u64, u64)> = number(0).zip(number(1));
-        let ms = time.map(|(s, us)| s * 1000 + us / 1000);
-        ms.ok_or_else(|| difference("TIME", "seconds and microseconds", &reply.to_string()))
+        server_time_ms(self.wire).map_err(|error| broken("TIME", &error))
     }
 
     pub fn pass(&mut self, ms: u64) -> Result<(), Difference> {
