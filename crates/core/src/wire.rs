@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use echomq_engine::{Engine, Reply, ScriptTrace, Session};
+use echomq_engine::{Clock, Config, Engine, Reply, ScriptTrace, Session};
 
 /// A connection to something that answers as Valkey does.
 pub trait Wire {
@@ -59,19 +59,30 @@ pub struct EngineWire {
 }
 
 impl EngineWire {
+    /// 2026-01-01T00:00:00Z.
+    pub const START: Clock = Clock::from_unix_ms(1_767_225_600_000);
+
     pub fn new(mut engine: Engine) -> EngineWire {
         let session = engine.session();
         EngineWire { engine, session }
     }
 
     /// The same, with [`Wire::traces`] to read.
-    pub fn traced(mut engine: Engine) -> EngineWire {
-        engine.set_tracing(true);
-        EngineWire::new(engine)
+    #[must_use]
+    pub fn traced(mut self) -> EngineWire {
+        self.engine.set_tracing(true);
+        self
     }
 
     pub fn engine(&mut self) -> &mut Engine {
         &mut self.engine
+    }
+}
+
+/// A new engine whose clock stands at [`EngineWire::START`], so that every run in every browser is the same run.
+impl Default for EngineWire {
+    fn default() -> EngineWire {
+        EngineWire::new(Engine::new(Config { clock: EngineWire::START, ..Config::default() }))
     }
 }
 

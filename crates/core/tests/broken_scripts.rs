@@ -1,7 +1,6 @@
 //! The rung check can fail: each script broken on purpose is caught, and this says by which level.
 
 use echomq_core::{EngineWire, Script, Scripts, rung};
-use echomq_engine::{Clock, Config, Engine};
 
 /// One way to break one script: the text that goes, and what comes in its place.
 struct Break {
@@ -16,8 +15,7 @@ struct Break {
 #[track_caller]
 fn check(broken: &Break) {
     let scripts = broken_bundle(broken);
-    let clock = Clock::from_unix_ms(1_750_000_000_000);
-    let mut wire = EngineWire::new(Engine::new(Config { clock, ..Config::default() }));
+    let mut wire = EngineWire::default();
     let transcript = rung::run_scripts(&mut wire, "broken", &scripts, &mut |_| {}).unwrap();
     let caught: Vec<&str> =
         transcript.lines.iter().filter(|line| !line.passed()).map(|line| line.level).collect();

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use echomq_core::{CallError, EngineWire, JobId, Keys, Queue, Reply, Retried, Scripts, Set, Wire};
-use echomq_engine::{Clock, Config, Engine};
 use proptest::prelude::*;
 
 const JOBS: u64 = 4;
@@ -78,9 +77,8 @@ struct Fate {
 
 impl Walk {
     fn new() -> Walk {
-        let clock = Clock::from_unix_ms(1_750_000_000_000);
         Walk {
-            wire: EngineWire::new(Engine::new(Config { clock, ..Config::default() })),
+            wire: EngineWire::default(),
             queue: Queue::new(Keys::new("walk").unwrap(), Scripts::bundled()),
             jobs: BTreeMap::new(),
             failed: 0,

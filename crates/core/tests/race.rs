@@ -6,7 +6,6 @@ use echomq_core::explore::{Report, explore};
 use echomq_core::scenario::race::{Completion, Handled, Race};
 use echomq_core::scenario::{RunError, Scenario, replay};
 use echomq_core::{EngineWire, QueueState, Schedule};
-use echomq_engine::{Clock, Config, Engine};
 
 fn wire() -> EngineWire {
     EngineWire::new(Engine::new(Config {
