@@ -9,6 +9,8 @@ mod sha;
 use std::fmt;
 use std::io::{self, Write};
 
+use emq_verify::on::On;
+
 /// What to do.
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
@@ -17,6 +19,14 @@ pub enum Command {
     Keys(keys::Keys),
     Sha(sha::Sha),
     Bench(bench::Bench),
+}
+
+// The option that commands share. (A doc comment here would take the place of theirs in the help.)
+#[derive(Debug, clap::Args)]
+pub struct Where {
+    /// engine, valkey (each server at hand), or one that runs: redis://[user:password@]host[:port][/db], unix:///path
+    #[arg(long, value_name = "WHERE", default_value = "engine")]
+    on: On,
 }
 
 /// How a command ended that could do its work.

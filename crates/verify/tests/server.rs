@@ -5,14 +5,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, thread};
+use std::{fs, thread};
 
 use echomq_core::{Reply, Wire};
 use emq_verify::resp::{Address, RespWire, Target};
 use emq_verify::server::{Options, Server, ServerError};
-
-/// Set in the child that a test starts to be killed.
-const HOLD: &str = "EMQ_TEST_HOLD_SERVER";
 
 fn binaries() -> Vec<PathBuf> {
     let binaries = Server::binaries().unwrap();
@@ -70,35 +67,24 @@ fn a_drop_and_a_panic_stop_the_server() {
 
 #[test]
 fn a_killed_program_takes_its_server_along() {
-    let binary = binaries().remove(0);
-    let test = "holds_a_server_when_asked_to";
-    let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .env(HOLD, &binary)
-        .stdout(Stdio::piped())
+    let home = tempfile::tempdir().unwrap();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_emq-verify"))
+        .args(["call", "--on", "valkey", "--", "BLPOP", "absent", "0"])
+        .env("EMQ_VALKEY_SERVERS", binaries().remove(0))
+        .env("TMPDIR", home.path())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let place =
-        lines.map(Result::unwrap).find_map(|line| line.split_once("held: ").map(|(_, at)| at.to_owned()));
-    let place = place.expect("the child says where its server is");
-    let (url, directory) = place.split_once(' ').unwrap();
+    let mut said = String::new();
+    BufReader::new(program.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    let url = said.trim_end_matches(":\n").rsplit(' ').next().unwrap();
     let target: Target = url.parse().unwrap();
+    let directory = fs::read_dir(home.path()).unwrap().next().unwrap().unwrap().path();
     assert!(RespWire::connect(&target).is_ok(), "the server runs while its owner does");
 
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_stopped(&target, Path::new(directory));
-}
-
-/// The child of the test above. On its own it checks that nothing asked for a server.
-#[test]
-#[expect(clippy::print_stdout, reason = "the parent reads it")]
-fn holds_a_server_when_asked_to() {
-    let Some(binary) = env::var_os(HOLD) else { return };
-    let server = Server::start(Path::new(&binary)).unwrap();
-    println!("\nheld: {} {}", server.target(), directory_of(&server).display());
-    thread::sleep(Duration::from_secs(60));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert_stopped(&target, &directory);
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 
-use emq_verify::on::On;
-
-use super::{Console, Outcome};
+use super::{Console, Outcome, Where};
 
 /// Send commands and print the replies, as valkey-cli does
 ///
@@ -16,9 +14,8 @@ Examples:
   emq-verify call -- EVAL \"return {1, 'two', {3.7}}\" 0
   emq-verify call --on valkey -- HELLO 3 \\; HSET h f v \\; HGETALL h")]
 pub struct Call {
-    /// engine, valkey (each server at hand), or one that runs: redis://[user:password@]host[:port][/db], unix:///path
-    #[arg(long, value_name = "WHERE", default_value = "engine")]
-    on: On,
+    #[command(flatten)]
+    place: Where,
 
     /// The command's name and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "ARGV")]
@@ -29,7 +26,7 @@ impl Call {
     pub fn run(&self, console: &mut Console) -> anyhow::Result<Outcome> {
         let words: Vec<&[u8]> = self.argv.iter().map(|word| word.as_encoded_bytes()).collect();
         let mut refused = false;
-        for place in self.on.places()? {
+        for place in self.place.on.places()? {
             console.note(format_args!("on {place}:"));
             let mut wire = place.wire()?;
             for argv in words.split(|word| *word == b";").filter(|argv| !argv.is_empty()) {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use echomq_core::rung::{self, Transcript};
 use echomq_core::{Script, Scripts, Wire};
-use emq_verify::on::On;
 
-use super::{Console, Outcome};
+use super::{Console, Outcome, Where};
 
 /// Run the rung check L1..L6 and print its transcript
 ///
@@ -22,9 +21,8 @@ Examples:
   emq-verify rung --on redis://127.0.0.1:6379 --queue my-check
   emq-verify rung --lua lua   # a changed script, without a new build")]
 pub struct Rung {
-    /// engine, valkey (each server at hand), or one that runs: redis://[user:password@]host[:port][/db], unix:///path
-    #[arg(long, value_name = "WHERE", default_value = "engine")]
-    on: On,
+    #[command(flatten)]
+    place: Where,
 
     /// Begins the names of the queues that the check makes, one per level, and removes
     #[arg(long, value_name = "NAME", default_value = "emq-verify")]
@@ -43,7 +41,7 @@ impl Rung {
         };
         let mut first: Option<Transcript> = None;
         let mut passed = true;
-        for place in self.on.places()? {
+        for place in self.place.on.places()? {
             console.note(format_args!("on {place}:"));
             let mut wire = place.wire()?;
             let transcript = match &first {
