@@ -2,10 +2,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use echomq_core::{EngineWire, Wire};
-use echomq_engine::{Clock, Config, Engine};
 
 use crate::resp::{ConnectError, Target, TargetError};
 use crate::server::{Server, ServerError};
@@ -60,13 +58,14 @@ impl FromStr for On {
 }
 
 impl Place {
-    /// A new connection. An engine is new with its connection, and empty; its clock starts at this moment and stands.
+    /// A new connection. An engine is new with its connection, and empty; its clock stands at
+    /// [`EngineWire::START`].
     ///
     /// # Errors
     /// When a server can't be reached.
     pub fn wire(&self) -> Result<Box<dyn Wire>, ConnectError> {
         match self {
-            Place::Engine => Ok(Box::new(engine())),
+            Place::Engine => Ok(Box::<EngineWire>::default()),
             Place::Server(server) => Ok(Box::new(server.connect()?)),
         }
     }
@@ -79,10 +78,4 @@ impl fmt::Display for Place {
             Place::Server(server) => write!(f, "valkey {} at {}", server.version(), server.target()),
         }
     }
-}
-
-fn engine() -> EngineWire {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now_unix_ms = u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX);
-    EngineWire::new(Engine::new(Config { clock: Clock::from_unix_ms(now_unix_ms), ..Config::default() }))
 }
