@@ -43,7 +43,7 @@ pub struct RespWire {
 pub enum ConnectError {
     #[error("nothing answers at {target} ({source}); is a server running there?")]
     Unreachable { target: Box<Target>, source: io::Error },
-    #[error("{target} refuses the login ({reply}); give it as redis://user:password@host:port")]
+    #[error("{target} wants a login or refuses it ({reply}); give it as redis://user:password@host:port")]
     Login { target: Box<Target>, reply: Reply },
     #[error("{target} has no such database ({reply})")]
     Database { target: Box<Target>, reply: Reply },

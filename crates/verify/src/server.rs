@@ -61,8 +61,6 @@ pub enum ServerError {
     Silent { binary: PathBuf, log: String },
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    #[error(transparent)]
-    Wire(#[from] WireError),
 }
 
 impl Options {
@@ -269,15 +267,18 @@ fn free_port() -> io::Result<u16> {
 }
 
 /// INFO names Valkey's version apart from the Redis version that it claims to be compatible with.
-fn version_of(wire: &mut RespWire) -> Result<String, WireError> {
+fn version_of(wire: &mut RespWire) -> Result<String, ConnectError> {
     let reply = wire.call(&[b"INFO", b"server"])?;
+    if reply.error_class() == Some(b"NOAUTH") {
+        return Err(ConnectError::Login { target: wire.target().clone().into(), reply });
+    }
     let (Reply::Bulk(text) | Reply::Verbatim { text, .. }) = &reply else {
-        return Err(WireError(format!("{} answers INFO with: {reply}", wire.target())));
+        return Err(WireError(format!("{} answers INFO with: {reply}", wire.target())).into());
     };
     let text = String::from_utf8_lossy(text);
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
     let version = field("valkey_version:").or_else(|| field("redis_version:"));
-    version.ok_or_else(|| WireError(format!("{} tells no version in INFO", wire.target())))
+    version.ok_or_else(|| WireError(format!("{} tells no version in INFO", wire.target())).into())
 }
 
 /// The end of a log, as the end of a message.

@@ -173,8 +173,12 @@ fn logins_and_databases() {
         assert!(client.contains(" db=3 "), "{client}");
 
         let error = connect("ann:wrong@", "").unwrap_err().to_string();
-        assert!(error.contains("refuses the login (") && error.contains("WRONGPASS"), "{error}");
-        let error = connect("", "99").unwrap_err().to_string();
+        assert!(error.contains("wants a login or refuses it (") && error.contains("WRONGPASS"), "{error}");
+        assert_eq!(call(&mut wire, "CONFIG SET requirepass hush"), Reply::OK);
+        let error = Server::attach(server.target()).unwrap_err().to_string();
+        assert!(error.contains("wants a login or refuses it (") && error.contains("NOAUTH"), "{error}");
+        assert!(connect(":hush@", "").is_ok());
+        let error = connect(":hush@", "99").unwrap_err().to_string();
         assert!(error.contains("/99 has no such database ("), "{error}");
     }
 }
