@@ -53,6 +53,9 @@ pub enum MintError {
 }
 
 impl JobId {
+    /// The least id.
+    pub const FIRST: JobId = JobId { snowflake: 0 };
+
     /// The id of a snowflake; `None` beyond 63 bits.
     pub fn from_snowflake(snowflake: u64) -> Option<JobId> {
         (snowflake >> 63 == 0).then_some(JobId { snowflake })

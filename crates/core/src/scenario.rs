@@ -114,6 +114,22 @@ impl Run {
         Ok(true)
     }
 
+    /// Takes the step that a schedule names next.
+    ///
+    /// # Errors
+    /// When there is no such actor, it has finished, or the wire brings no reply.
+    pub fn follow<S: Scenario>(
+        &mut self,
+        scenario: &S,
+        wire: &mut dyn Wire,
+        letter: char,
+    ) -> Result<(), RunError> {
+        let at = self.taken.len() + 1;
+        let actor = scenario.actors().iter().position(|actor| actor.letter == letter);
+        let actor = actor.ok_or(RunError::NoActor { at, letter })?;
+        if self.step(scenario, wire, actor)? { Ok(()) } else { Err(RunError::Finished { at, letter }) }
+    }
+
     pub fn schedule<S: Scenario>(&self, scenario: &S) -> Schedule {
         let letter = |taken: &Taken| scenario.actors().get(taken.actor).map(|actor| actor.letter);
         self.taken.iter().filter_map(letter).collect()
@@ -127,13 +143,8 @@ impl Run {
 pub fn replay<S: Scenario>(scenario: &S, schedule: &Schedule, wire: &mut dyn Wire) -> Result<Run, RunError> {
     scenario.set_up(wire)?;
     let mut run = Run::new(scenario.actors().len());
-    for (at, letter) in schedule.steps().enumerate() {
-        let at = at + 1;
-        let actor = scenario.actors().iter().position(|actor| actor.letter == letter);
-        let actor = actor.ok_or(RunError::NoActor { at, letter })?;
-        if !run.step(scenario, wire, actor)? {
-            return Err(RunError::Finished { at, letter });
-        }
+    for letter in schedule.steps() {
+        run.follow(scenario, wire, letter)?;
     }
     Ok(run)
 }

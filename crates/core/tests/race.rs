@@ -8,10 +8,7 @@ use echomq_core::scenario::{RunError, Scenario, replay};
 use echomq_core::{EngineWire, QueueState, Schedule};
 
 fn wire() -> EngineWire {
-    EngineWire::new(Engine::new(Config {
-        clock: Clock::from_unix_ms(1_750_000_000_000),
-        ..Config::default()
-    }))
+    EngineWire::default()
 }
 
 fn explored(completion: Completion) -> Report<Handled> {

@@ -61,8 +61,7 @@ impl Race {
     /// When `queue` cannot name a queue.
     pub fn new(completion: Completion, queue: &str) -> Result<Race, QueueNameError> {
         let queue = Queue::new(Keys::new(queue)?, Scripts::bundled());
-        let job = JobId::from_snowflake(1).ok_or(QueueNameError::Empty)?;
-        Ok(Race { completion, queue, job })
+        Ok(Race { completion, queue, job: JobId::FIRST })
     }
 
     pub fn completion(&self) -> Completion {
