@@ -55,6 +55,27 @@ const EDITS: &[Edit] = &[
     len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
 ",
     },
+    // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks still off: in
+    // `xpcall(loop, loop)` the limit on instructions would end the first loop and never the second.
+    Edit {
+        file: "ldebug.c",
+        find: "    luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
+        replace: "    L->allowhook = 1;
+    luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
+    },
+    // Only userdata have finalizers, as in 5.1. A script's own would run with hooks off, and whenever memory says so.
+    Edit {
+        file: "lapi.c",
+        find: "      hvalue(obj)->metatable = mt;
+      if (mt) {
+        luaC_objbarrier(L, gcvalue(obj), mt);
+        luaC_checkfinalizer(L, gcvalue(obj), mt);
+",
+        replace: "      hvalue(obj)->metatable = mt;
+      if (mt) {
+        luaC_objbarrier(L, gcvalue(obj), mt);
+",
+    },
     // math.random starts from a constant. The engine takes no entropy, and wasm has no clock to offer.
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)time(NULL)", replace: "0" },
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
