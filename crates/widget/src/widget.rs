@@ -1,0 +1,3 @@
+//! The views, one per element.
+
+pub mod rung;

@@ -1,0 +1,123 @@
+//! The front page with `<emq-rung>`.
+
+use anyhow::{Result, ensure};
+use lab_tests::browser::{Page, visit};
+use lab_tests::site::{Options, STRICT};
+
+const GOLDEN: &str = include_str!("../golden/rung.txt");
+
+/// What the element computed, once it is there.
+const LIVE: &str =
+    "document.querySelector('emq-rung').shadowRoot?.querySelector('[part=transcript]')?.textContent";
+/// What stands in the page's source, for readers without JavaScript.
+const STATIC: &str = "document.querySelector('emq-rung > pre').textContent";
+/// What the element says when it cannot run.
+const FAILURE: &str =
+    "document.querySelector('emq-rung').shadowRoot?.querySelector('[part=failure]')?.textContent";
+const SLOT: &str = "String(document.querySelector('emq-rung').shadowRoot.querySelector('slot') !== null)";
+
+#[tokio::test]
+async fn the_page_computes_the_golden_transcript() -> Result<()> {
+    visit("rung", "", Options::default(), async |page| {
+        same("the page computed", &page.wait_for_text(LIVE).await?)?;
+        same("the static text is", &page.wait_for_text(STATIC).await?)?;
+        page.check_quiet().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_second_run_gives_the_same_transcript_and_says_so() -> Result<()> {
+    visit("rung-again", "", Options::default(), async |page| {
+        page.wait_for_text(LIVE).await?;
+        page.eval("(window.verdicts = [], addEventListener('emq:verdict', e => verdicts.push(e.detail)))")
+            .await?;
+        page.eval("document.querySelector('emq-rung').shadowRoot.querySelector('button').click()").await?;
+        let status =
+            "document.querySelector('emq-rung').shadowRoot.querySelector('[role=status]').textContent";
+        page.wait_for_text(&format!("{status}.startsWith('Run 2: 6 levels') ? 'again' : ''")).await?;
+        same("the second run gave", &page.wait_for_text(LIVE).await?)?;
+        let verdicts = page.eval("JSON.stringify(verdicts)").await?;
+        ensure!(verdicts == r#"[{"verdict":"PASS 6/6","passed":true}]"#, "the page was told {verdicts}");
+        page.check_quiet().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_phone_and_a_desk_show_it_in_both_schemes() -> Result<()> {
+    visit("rung-look", "", Options::default(), async |page| {
+        page.wait_for_text(LIVE).await?;
+        for scheme in ["light", "dark"] {
+            for (device, width) in [("phone", 360), ("desk", 1280)] {
+                page.look(width, 740, scheme).await?;
+                page.check_no_sideways_scroll().await?;
+                whole_page(page, width, scheme, &format!("rung-{device}-{scheme}")).await?;
+            }
+        }
+        page.check_quiet().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn without_the_wasm_the_text_stays_with_one_line_that_says_why() -> Result<()> {
+    let options = Options { missing: Some("echomq-widget_bg.wasm"), ..Options::default() };
+    visit("rung-missing", "", options, async |page| {
+        let line = page.wait_for_text(FAILURE).await?;
+        ensure!(line.starts_with("The live check did not run ("), "it says: {line}");
+        still_readable(page).await?;
+        page.look(360, 740, "light").await?;
+        page.check_no_sideways_scroll().await?;
+        whole_page(page, 360, "light", "rung-missing-phone-light").await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_policy_that_forbids_wasm_is_named_as_the_cause() -> Result<()> {
+    let policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'";
+    ensure!(STRICT.contains("'wasm-unsafe-eval'"), "the strict policy must differ from this one");
+    visit("rung-policy", "", Options { policy, ..Options::default() }, async |page| {
+        let line = page.wait_for_text(FAILURE).await?;
+        ensure!(line.contains("it needs 'wasm-unsafe-eval'"), "it says: {line}");
+        still_readable(page).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn trying_again_works_once_the_cause_is_gone() -> Result<()> {
+    visit("rung-retry", "", Options::default(), async |page| {
+        page.wait_for_text(LIVE).await?;
+        // A trap anywhere in the module surfaces as this error; the element leaves the instance and says so.
+        let trap =
+            "dispatchEvent(new ErrorEvent('error', { error: new WebAssembly.RuntimeError('unreachable') }))";
+        page.eval(trap).await?;
+        let line = page.wait_for_text(FAILURE).await?;
+        ensure!(line.contains("the engine stopped: unreachable"), "it says: {line}");
+        still_readable(page).await?;
+        page.eval("document.querySelector('emq-rung').shadowRoot.querySelector('[part=retry]').click()")
+            .await?;
+        same("the new instance computed", &page.wait_for_text(LIVE).await?)
+    })
+    .await
+}
+
+async fn still_readable(page: &Page) -> Result<()> {
+    ensure!(page.eval(SLOT).await? == "true", "the static text is not shown");
+    same("the static text is", &page.wait_for_text(STATIC).await?)
+}
+
+async fn whole_page(page: &Page, width: u32, scheme: &str, name: &str) -> Result<()> {
+    let height = page.eval("document.documentElement.scrollHeight").await?.as_u64().unwrap_or(740);
+    page.look(width, u32::try_from(height)?.min(6000), scheme).await?;
+    page.screenshot(name).await
+}
+
+#[track_caller]
+fn same(what: &str, text: &str) -> Result<()> {
+    ensure!(text == GOLDEN, "{what} not what tests/golden/rung.txt holds:\n{text}");
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! The built pages, served on a free port of the loopback interface with the policy that they must live under.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use axum::{
+    Router,
+    http::{HeaderValue, StatusCode, header::CONTENT_SECURITY_POLICY},
+    routing::get,
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
+
+/// What a strict host sends: no inline script, no other host.
+pub const STRICT: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+                          img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
+/// How a site departs from the built one.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The `Content-Security-Policy` of every answer.
+    pub policy: &'static str,
+    /// A file that the host has lost.
+    pub missing: Option<&'static str>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { policy: STRICT, missing: None }
+    }
+}
+
+/// A running site; it stops when it is dropped.
+#[derive(Debug)]
+pub struct Site {
+    address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Site {
+    /// # Errors
+    /// When the pages have not been built, or no port can be had.
+    pub async fn start(options: Options) -> Result<Site> {
+        let dist = dist()?;
+        let mut router = Router::new().fallback_service(ServeDir::new(dist));
+        if let Some(file) = options.missing {
+            router = router.route(&format!("/{file}"), get(|| async { StatusCode::NOT_FOUND }));
+        }
+        let policy = HeaderValue::from_static(options.policy);
+        let router = router.layer(SetResponseHeaderLayer::overriding(CONTENT_SECURITY_POLICY, policy));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no port on 127.0.0.1")?;
+        let address = listener.local_addr()?;
+        let task = tokio::spawn(async move {
+            // The server runs until its task is aborted; an error ends the test by what the browser then misses.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Site { address, task })
+    }
+
+    /// `http://127.0.0.1:port/`
+    pub fn origin(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The folder with the built pages.
+///
+/// # Errors
+/// When there is none: a test of the pages does not pass without pages.
+pub fn dist() -> Result<PathBuf> {
+    let dist = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist"));
+    let built = dist.join("index.html").is_file() && dist.join("echomq-widget_bg.wasm").is_file();
+    ensure!(built, "the pages are not built: run `cargo xtask test --only page`, then this test again");
+    Ok(dist)
+}
