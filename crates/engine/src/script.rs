@@ -1,15 +1,41 @@
 //! The script host: Lua with Valkey's surface.
+//!
+//! One Lua state serves all scripts of an engine. A script is compiled once and kept under its SHA-1; what it can
+//! reach cannot be changed ([`sandbox`]), so nothing of a run is left for the next one. The dialect is that of Lua 5.1
+//! ([`dialect`], [`errors`], [`base`], [`strings`], [`tables`], [`maths`]); `lua/COMPATIBILITY.md` lists what differs.
+
+mod vm;
+
+mod api;
+mod base;
+mod call;
+mod convert;
+mod dialect;
+mod errors;
+mod maths;
+mod number;
+mod random;
+mod sandbox;
+mod shared;
+mod strings;
+mod tables;
+mod tracing;
 
 use std::cell::RefCell;
+use std::ffi::c_int;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
+use lua54::mlua::{self, Lua, LuaOptions, StdLib, ffi};
 
-use crate::engine::{Config, State};
-use crate::error::{Failure, Interrupt};
+use crate::engine::{Config, State, Version};
+use crate::error::{CommandError, Failure, Interrupt};
 use crate::keyspace::Hasher;
 use crate::reply::Reply;
 use crate::session::Session;
+use convert::{FIELDS, Reader};
+use shared::{Input, Shared, Stop};
+use vm::{Call, Raise};
 
 /// One script that can run.
 #[derive(Clone, Debug)]
@@ -66,12 +92,42 @@ impl ScriptCache {
 
 /// The Lua state, and the chunks it compiled.
 pub(crate) struct Host {
-    state: Rc<RefCell<State>>,
+    // Lua holds the address of `shared`: the fields drop in this order.
+    lua: Lua,
+    shared: Box<Shared>,
+    /// Where each compiled chunk is in the table of chunks.
+    chunks: IndexMap<Rc<str>, i64, Hasher>,
+    /// The script that ran last: a client calls the same one again and again.
+    last: Option<(Rc<str>, i64)>,
 }
 
+const CHUNK_NAME: &str = "@user_script";
+/// Lua counts this many instructions before it asks.
+const COUNT: c_int = 10_000;
+/// More compiled chunks than this are forgotten together, for they hold Lua memory.
+const MAX_CHUNKS: usize = 2_000;
+
+/// In the registry: the compiled chunks, the names that tables in replies have.
+static CHUNKS: u8 = 0;
+static NAMES: u8 = 0;
+
+/// Libraries that can be left out: name, and what fills the table on top of the stack.
+type Open = fn(*mut ffi::lua_State, *const Shared);
+const LIBRARIES: &[(&str, Open)] = &[];
+
 impl Host {
-    pub fn new(state: Rc<RefCell<State>>, _config: &Config) -> Result<Host, Failure> {
-        Ok(Host { state })
+    pub fn new(state: Rc<RefCell<State>>, config: &Config) -> Result<Host, Failure> {
+        let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH | StdLib::COROUTINE;
+        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false)).map_err(broken)?;
+        let host = Host {
+            lua,
+            shared: Box::new(Shared::new(state, *config)),
+            chunks: IndexMap::default(),
+            last: None,
+        };
+        host.set_up()?;
+        host.lua.set_memory_limit(config.limits.lua_memory_bytes).map_err(broken)?;
+        Ok(host)
     }
 
     /// EVAL and SCRIPT LOAD: the script of `source`, compiled and put into the cache when it is not there yet.
@@ -80,9 +136,16 @@ impl Host {
     /// # Errors
     /// `ERR Error compiling script (new function): …`; nothing is cached then.
     pub fn load(&mut self, source: &[u8]) -> Result<Script, Interrupt> {
-        let sha = sha1_smol::Sha1::from(source).hexdigest();
-        let script = Script { sha: Rc::from(sha.as_str()), source: Rc::from(source) };
-        self.state.borrow_mut().scripts.insert(script.clone());
+        let digest = sha1_smol::Sha1::from(source).digest();
+        let mut text = [0; 40];
+        let sha = hexadecimal(digest.bytes(), &mut text);
+        if let Some(script) = self.shared.state.borrow().scripts.get(sha) {
+            return Ok(script.clone());
+        }
+        let sha = String::from_utf8_lossy(sha);
+        let script = Script { sha: Rc::from(&*sha), source: Rc::from(source) };
+        self.chunk(&script)?;
+        self.shared.state.borrow_mut().scripts.insert(script.clone());
         Ok(script)
     }
 
@@ -94,12 +157,288 @@ impl Host {
     /// A script's own error is an `Ok(Reply::Error(…))`, class first. `Err` is a limit of the engine.
     pub fn run(
         &mut self,
-        _session: &Session,
-        _script: &Script,
-        _keys: &[&[u8]],
-        _args: &[&[u8]],
-        _access: Access,
+        session: &Session,
+        script: &Script,
+        keys: &[&[u8]],
+        args: &[&[u8]],
+        access: Access,
     ) -> Result<Reply, Interrupt> {
-        Ok(Reply::Nil)
+        let chunk = self.chunk(script)?;
+        let shared = &*self.shared;
+        shared.begin(session, access);
+        let tracing = shared.state.borrow().traces.is_some();
+        shared.trace.replace(tracing.then(|| tracing::start(script, keys, args)));
+        // SAFETY: Lua reads the two lists while this function runs, and nothing keeps them after it.
+        let (keys, args) = unsafe { (std::mem::transmute(keys), std::mem::transmute(args)) };
+        shared.input.set(Input { keys, args, chunk });
+        let result = self.protected_run(session, script, tracing);
+        shared.input.set(Input::NONE);
+        if let Some(trace) = shared.trace.take()
+            && let Some(traces) = shared.state.borrow_mut().traces.as_mut()
+        {
+            traces.push(trace);
+        }
+        result.map_err(Interrupt::from)
+    }
+
+    fn protected_run(&self, session: &Session, script: &Script, tracing: bool) -> Result<Reply, Failure> {
+        let shared = &*self.shared;
+        let lua = self.lua.state();
+        // SAFETY: `START` and what it calls are protected by `lua_pcall`; reading the result makes nothing in Lua.
+        unsafe {
+            let lines = if tracing { ffi::LUA_MASKLINE } else { 0 };
+            ffi::lua_sethook(lua, Some(hook), ffi::LUA_MASKCOUNT | lines, COUNT);
+            let base = ffi::lua_gettop(lua);
+            ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const NAMES).cast());
+            ffi::lua_rawgeti(lua, -1, HANDLER);
+            ffi::lua_rawgeti(lua, -2, START);
+            let status = ffi::lua_pcall(lua, 0, 1, base + 2);
+            ffi::lua_sethook(lua, None, 0, 0);
+            let result = if status == ffi::LUA_OK {
+                let script_protocol = shared.session.borrow().protocol;
+                Ok(Reader { lua, names: base + 1, protocol: session.protocol, script_protocol }.read(1))
+            } else {
+                self.uncaught(lua, status, script)
+            };
+            ffi::lua_settop(lua, base);
+            if matches!(result, Err(Failure::Memory { .. })) {
+                ffi::lua_gc(lua, ffi::LUA_GCCOLLECT);
+            }
+            result
+        }
+    }
+
+    /// The error on top of the stack as a reply, or the end that the engine put to the run.
+    fn uncaught(&self, lua: *mut ffi::lua_State, status: c_int, script: &Script) -> Result<Reply, Failure> {
+        let shared = &*self.shared;
+        // SAFETY: reads strings only.
+        let text = unsafe {
+            match ffi::lua_type(lua, -1) {
+                ffi::LUA_TSTRING => vm::bytes_at(lua, -1),
+                _ => b"ERR unknown error",
+            }
+        };
+        if status == ffi::LUA_ERRMEM || text == b"ERR not enough memory" {
+            return Err(shared.failure(Stop::Memory));
+        }
+        if let Some(stop) = shared.stopped.get() {
+            return Err(shared.failure(stop));
+        }
+        let source = shared.error_source.borrow();
+        let line = shared.error_line.get();
+        let tail = match shared.config.version {
+            Version::V8_0 => format!(" script: {}, on {source}:{line}.", script.sha),
+            Version::V9_1 => format!(" script: on {source}:{line}."),
+        };
+        let mut text = convert::one_line(text.to_vec());
+        if shared.has_position.get() {
+            text.extend_from_slice(&convert::one_line(tail.into_bytes()));
+        }
+        Ok(Reply::Error(text))
+    }
+
+    /// Where the compiled chunk of `script` is; compiles it when there is none.
+    fn chunk(&mut self, script: &Script) -> Result<i64, Interrupt> {
+        if let Some((sha, chunk)) = &self.last
+            && Rc::ptr_eq(sha, &script.sha)
+        {
+            return Ok(*chunk);
+        }
+        let chunk = match self.chunks.get(&script.sha) {
+            Some(chunk) => *chunk,
+            None => self.compile(script)?,
+        };
+        self.last = Some((Rc::clone(&script.sha), chunk));
+        Ok(chunk)
+    }
+
+    fn compile(&mut self, script: &Script) -> Result<i64, Interrupt> {
+        let refuse = |message: &[u8]| {
+            let message = String::from_utf8_lossy(message);
+            CommandError::other(format!("ERR Error compiling script (new function): {message}"))
+        };
+        let source = match dialect::translate(&script.source, CHUNK_NAME.as_bytes()) {
+            Ok(source) => source,
+            Err(message) => return Err(refuse(&message).into()),
+        };
+        let chunk = self.lua.load(&*source).set_name(CHUNK_NAME).set_mode(mlua::chunk::ChunkMode::Text);
+        let function = match chunk.into_function() {
+            Ok(function) => function,
+            Err(mlua::Error::SyntaxError { message, .. }) => {
+                return Err(refuse(message.as_bytes()).into());
+            }
+            Err(mlua::Error::MemoryError(_)) => return Err(self.shared.failure(Stop::Memory).into()),
+            Err(error) => return Err(broken(error).into()),
+        };
+        if self.chunks.len() >= MAX_CHUNKS {
+            self.chunks.clear();
+            self.last = None;
+            self.new_chunk_table()?;
+        }
+        let at = i64::try_from(self.chunks.len()).unwrap_or(i64::MAX) + 1;
+        let keep = |lua: *mut ffi::lua_State| unsafe {
+            ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
+            ffi::lua_insert(lua, -2);
+            ffi::lua_rawseti(lua, -2, at);
+            ffi::lua_settop(lua, 0);
+        };
+        // SAFETY: `exec_raw` protects the call.
+        unsafe { self.lua.exec_raw::<()>(function, keep) }.map_err(broken)?;
+        self.chunks.insert(Rc::clone(&script.sha), at);
+        Ok(at)
+    }
+
+    fn new_chunk_table(&self) -> Result<(), Failure> {
+        let make = |lua: *mut ffi::lua_State| unsafe {
+            ffi::lua_createtable(lua, 0, 0);
+            ffi::lua_rawsetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
+        };
+        // SAFETY: `exec_raw` protects the call.
+        unsafe { self.lua.exec_raw::<()>((), make) }.map_err(broken)
+    }
+
+    /// Builds the sandbox, and the table that holds what a run needs: the names of reply fields, the message handler
+    /// and the function that starts a script.
+    fn set_up(&self) -> Result<(), Failure> {
+        self.new_chunk_table()?;
+        let shared: *const Shared = &raw const *self.shared;
+        let build = move |lua: *mut ffi::lua_State| unsafe {
+            vm::push_function(lua, shared, sandbox::build, 0);
+            ffi::lua_call(lua, 0, 1);
+            vm::push_table(lua, FIELDS.len() + 2, 0);
+            for (at, name) in (1..).zip(FIELDS) {
+                vm::push_bytes(lua, name);
+                ffi::lua_rawseti(lua, -2, at);
+            }
+            vm::push_function(lua, shared, handle_uncaught, 0);
+            ffi::lua_rawseti(lua, -2, HANDLER);
+            ffi::lua_insert(lua, -2);
+            vm::push_function(lua, shared, start, 1);
+            ffi::lua_rawseti(lua, -2, START);
+            ffi::lua_rawsetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const NAMES).cast());
+            ffi::lua_pushlightuserdata(lua, shared.cast_mut().cast());
+            ffi::lua_rawsetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const SHARED).cast());
+        };
+        // SAFETY: `exec_raw` protects the call; `shared` is in a box that lives as long as the state.
+        unsafe { self.lua.exec_raw::<()>((), build) }.map_err(broken)
+    }
+}
+
+/// Behind the names in the table of [`NAMES`].
+const HANDLER: i64 = FIELDS.len() as i64 + 1;
+const START: i64 = HANDLER + 1;
+/// In the registry: where [`Shared`] is, for the hook.
+static SHARED: u8 = 0;
+
+fn broken(error: mlua::Error) -> Failure {
+    Failure::Host(error.to_string())
+}
+
+fn hexadecimal(bytes: [u8; 20], text: &mut [u8; 40]) -> &[u8] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    text
+}
+
+/// Sets KEYS and ARGV in the globals, which are the upvalue, and runs the chunk.
+fn start(call: &Call) -> Result<c_int, Raise> {
+    let input = call.shared().input.get();
+    call.push_upvalue();
+    // SAFETY: `Host::run` keeps the lists alive while the script runs.
+    unsafe {
+        push_list(call, &*input.keys);
+        call.set_field(1, "KEYS");
+        push_list(call, &*input.args);
+        call.set_field(1, "ARGV");
+        ffi::lua_rawgetp(call.lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
+        ffi::lua_rawgeti(call.lua, -1, input.chunk);
+        ffi::lua_call(call.lua, 0, 1);
+    }
+    Ok(1)
+}
+
+fn push_list(call: &Call, items: &[&[u8]]) {
+    call.push_table(items.len(), 0);
+    for (at, item) in (1..).zip(items) {
+        call.push_bytes(item);
+        unsafe { ffi::lua_rawseti(call.lua, -2, at) };
+    }
+}
+
+/// The message handler of a run: an uncaught error becomes its reply's text, and where it was raised is noted.
+fn handle_uncaught(call: &Call) -> Result<c_int, Raise> {
+    let shared = call.shared();
+    if shared.is_stopped() {
+        return Ok(1);
+    }
+    note_position(call);
+    match call.kind(1) {
+        ffi::LUA_TTABLE => {
+            call.push_bytes(b"err");
+            let kind = unsafe { ffi::lua_rawget(call.lua, 1) };
+            if kind == ffi::LUA_TNUMBER {
+                call.check_string(-1)?;
+            } else if kind != ffi::LUA_TSTRING {
+                call.push_bytes(b"ERR unknown error");
+            }
+        }
+        _ => {
+            call.push_bytes(b"ERR ");
+            unsafe { ffi::luaL_tolstring(call.lua, 1, std::ptr::null_mut()) };
+            if let Some(text) = call.string(-1).and_then(errors::translate) {
+                call.push_vec(text);
+                unsafe { ffi::lua_replace(call.lua, -2) };
+            }
+            unsafe { ffi::lua_concat(call.lua, 2) };
+        }
+    }
+    Ok(1)
+}
+
+/// The function that raised, or the one that called it when that is not Lua code.
+fn note_position(call: &Call) {
+    // SAFETY: `lua_Debug` is plain data that Lua fills in.
+    unsafe {
+        let mut info: ffi::lua_Debug = std::mem::zeroed();
+        let shared = call.shared();
+        shared.has_position.set(false);
+        for level in 1..=2 {
+            if ffi::lua_getstack(call.lua, level, &raw mut info) == 0 {
+                return;
+            }
+            ffi::lua_getinfo(call.lua, c"Sl".as_ptr(), &raw mut info);
+            shared.has_position.set(true);
+            if vm::c_bytes(info.what) != b"C" {
+                break;
+            }
+        }
+        shared.error_line.set(info.currentline);
+        let source = String::from_utf8_lossy(vm::c_bytes(info.source)).into_owned();
+        shared.error_source.replace(source);
+    }
+}
+
+/// Counts instructions, and lines when a run is traced.
+unsafe extern "C-unwind" fn hook(lua: *mut ffi::lua_State, info: *mut ffi::lua_Debug) {
+    // SAFETY: `Host::set_up` put the address there.
+    unsafe {
+        ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const SHARED).cast());
+        let shared = &*ffi::lua_touserdata(lua, -1).cast_const().cast::<Shared>();
+        ffi::lua_settop(lua, -2);
+        if (*info).event == ffi::LUA_HOOKLINE {
+            tracing::line(lua, shared, &mut *info);
+            return;
+        }
+        let instructions = shared.instructions.get() + COUNT.unsigned_abs() as u64;
+        shared.instructions.set(instructions);
+        if instructions >= shared.config.limits.script_instructions {
+            shared.stopped.set(Some(Stop::Endless));
+        }
+        if shared.is_stopped() {
+            vm::stop(lua);
+        }
     }
 }

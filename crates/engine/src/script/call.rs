@@ -1,0 +1,190 @@
+//! `redis.call` and `redis.pcall`: the way from a script to the commands.
+//!
+//! Arguments are borrowed from Lua's stack, where they stay for the time of the command. Nothing is allocated for a
+//! call with up to [`INLINE_ARGS`] arguments but what the command itself makes.
+
+use std::ffi::c_int;
+
+use lua54::mlua::ffi;
+
+use super::Access;
+use super::convert;
+use super::number::write_argument;
+use super::vm::{Call, Raise};
+use crate::command;
+use crate::engine::Version;
+use crate::error::CommandError;
+use crate::reply::Reply;
+
+const INLINE_ARGS: usize = 16;
+
+/// `redis.call(…)`: an error is raised.
+pub(super) fn call(call: &Call) -> Result<c_int, Raise> {
+    perform(call);
+    let failed = call.shared().reply.borrow().is_error();
+    push_kept(call)?;
+    if failed { Err(Raise::Top) } else { Ok(1) }
+}
+
+/// `redis.pcall(…)`: an error is returned.
+pub(super) fn pcall(call: &Call) -> Result<c_int, Raise> {
+    perform(call);
+    push_kept(call)?;
+    Ok(1)
+}
+
+/// Raises the error `text` as `redis.call` raises one, class and all.
+pub(super) fn raise(call: &Call, text: &str) -> Raise {
+    convert::push_error(call.lua, text.as_bytes());
+    Raise::Top
+}
+
+fn push_kept(call: &Call) -> Result<(), Raise> {
+    let shared = call.shared();
+    let protocol = shared.session.borrow().protocol;
+    // SAFETY: only `perform` writes it, and nothing that runs while it is pushed calls that. The borrow itself must
+    // not be held, for the pushing may jump.
+    let reply = unsafe { &*shared.reply.as_ptr() };
+    convert::push_reply(call.lua, reply, protocol).map_err(|()| Raise::text("reached lua stack limit"))
+}
+
+/// Runs the command and keeps its reply in `Shared::reply`.
+fn perform(call: &Call) {
+    let shared = call.shared();
+    let words = Words::of(shared.config.version);
+    let count = usize::try_from(call.top()).unwrap_or(0);
+    let reply = if count == 0 {
+        Reply::error(words.no_arguments)
+    } else if count <= INLINE_ARGS {
+        let mut argv: [&[u8]; INLINE_ARGS] = [&[]; INLINE_ARGS];
+        with_arguments(call, &mut argv[..count], words)
+    } else {
+        with_arguments(call, &mut vec![&[][..]; count], words)
+    };
+    *shared.reply.borrow_mut() = reply;
+}
+
+fn with_arguments<'a>(call: &'a Call, argv: &mut [&'a [u8]], words: &Words) -> Reply {
+    let mut has_numbers = false;
+    for (at, arg) in (1..).zip(argv.iter_mut()) {
+        match call.string(at) {
+            Some(bytes) => *arg = bytes,
+            None if call.is_number(at) => has_numbers = true,
+            None => return Reply::error(words.bad_argument),
+        }
+    }
+    if !has_numbers {
+        return execute(call, argv, words);
+    }
+    let mut texts = call.shared().numbers.borrow_mut();
+    texts.clear();
+    let numbers = (1..).zip(0..argv.len()).filter(|&(at, _)| call.is_number(at));
+    let mut ends = Vec::new();
+    for (at, place) in numbers {
+        write_argument(&mut texts, call.number(at).unwrap_or(0.0));
+        ends.push((place, texts.len()));
+    }
+    let mut start = 0;
+    let mut whole: Vec<&[u8]> = argv.to_vec();
+    for (place, end) in ends {
+        whole[place] = &texts[start..end];
+        start = end;
+    }
+    execute(call, &whole, words)
+}
+
+fn execute(call: &Call, argv: &[&[u8]], words: &Words) -> Reply {
+    let shared = call.shared();
+    let mut session = shared.session.borrow_mut();
+    let mut trace = shared.trace.borrow_mut();
+    let Some(trace) = trace.as_mut() else {
+        let mut state = shared.state.borrow_mut();
+        return run(call, &mut state, &mut session, argv, words);
+    };
+    let mut state = shared.state.borrow_mut();
+    let entries = super::tracing::before(&state, &session, argv);
+    let reply = run(call, &mut state, &mut session, argv, words);
+    super::tracing::after(trace, &state, &session, argv, entries, &reply, call.caller_line());
+    reply
+}
+
+fn run(
+    call: &Call,
+    state: &mut crate::engine::State,
+    session: &mut crate::session::Session,
+    argv: &[&[u8]],
+    words: &Words,
+) -> Reply {
+    session.read_only = call.shared().access.get() == Access::ReadOnly;
+    match command::run_from_script(state, session, argv) {
+        Ok(reply) => reply,
+        Err(error) => match &error {
+            CommandError::UnknownFromScript => Reply::error(words.unknown),
+            CommandError::ArityFromScript => Reply::error(words.arity),
+            CommandError::NotFromScript => Reply::error(words.not_allowed),
+            _ => Reply::error(error),
+        },
+    }
+}
+
+/// What differs between releases.
+struct Words {
+    no_arguments: &'static str,
+    bad_argument: &'static str,
+    unknown: &'static str,
+    arity: &'static str,
+    not_allowed: &'static str,
+}
+
+impl Words {
+    fn of(version: Version) -> &'static Words {
+        match version {
+            Version::V8_0 => &V8_0,
+            Version::V9_1 => &V9_1,
+        }
+    }
+}
+
+const V8_0: Words = Words {
+    no_arguments: "ERR Please specify at least one argument for this redis.lib call",
+    bad_argument: "ERR Lua redis lib command arguments must be strings or integers",
+    unknown: "ERR Unknown Redis command called from script",
+    arity: "ERR Wrong number of args calling Redis command from script",
+    not_allowed: "ERR This Redis command is not allowed from script",
+};
+
+const V9_1: Words = Words {
+    no_arguments: "ERR Please specify at least one argument for this call",
+    bad_argument: "ERR Command arguments must be strings or integers",
+    unknown: "ERR Unknown command called from script",
+    arity: "ERR Wrong number of args calling command from script",
+    not_allowed: "ERR This Valkey command is not allowed from script",
+};
+
+/// `redis.acl_check_cmd(name, …)`: true for every command there is, for there is one user, who may do everything.
+pub(super) fn acl_check_cmd(call: &Call) -> Result<c_int, Raise> {
+    let words = Words::of(call.shared().config.version);
+    if call.top() == 0 {
+        return Err(raise(call, words.no_arguments));
+    }
+    for at in 1..=call.top() {
+        if call.string(at).is_none() && !call.is_number(at) {
+            return Err(raise(call, words.bad_argument));
+        }
+    }
+    let argv: Vec<&[u8]> = (1..=call.top()).map(|at| call.string(at).unwrap_or_default()).collect();
+    let unknown = matches!(
+        command::resolve(&argv),
+        Err(CommandError::UnknownCommand { .. } | CommandError::UnknownSubcommand { .. })
+    );
+    drop(argv);
+    if unknown {
+        let library = match call.shared().config.version {
+            Version::V8_0 => "redis",
+            Version::V9_1 => "server",
+        };
+        return Err(raise(call, &format!("ERR Invalid command passed to {library}.acl_check_cmd()")));
+    }
+    unsafe { ffi::lua_pushboolean(call.lua, 1) };
+    Ok(1)
+}

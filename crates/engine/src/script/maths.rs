@@ -1,0 +1,114 @@
+//! The math library of Lua 5.1, with Valkey's random numbers.
+
+use std::ffi::c_int;
+
+use super::random::Lrand48;
+use super::vm::{Body, Call, Raise, truncate};
+
+pub(super) const FUNCTIONS: &[(&str, Body)] = &[
+    ("atan2", |call| two(call, f64::atan2)),
+    ("cosh", |call| one(call, f64::cosh)),
+    ("fmod", |call| two(call, |x, y| x % y)),
+    ("frexp", frexp),
+    ("ldexp", ldexp),
+    ("log10", |call| one(call, f64::log10)),
+    ("mod", |call| two(call, |x, y| x % y)),
+    ("pow", |call| two(call, f64::powf)),
+    ("random", random),
+    ("randomseed", randomseed),
+    ("sinh", |call| one(call, f64::sinh)),
+    ("tanh", |call| one(call, f64::tanh)),
+];
+
+fn one(call: &Call, f: fn(f64) -> f64) -> Result<c_int, Raise> {
+    let x = call.check_number(1)?;
+    call.push_number(f(x));
+    Ok(1)
+}
+
+fn two(call: &Call, f: fn(f64, f64) -> f64) -> Result<c_int, Raise> {
+    let (x, y) = (call.check_number(1)?, call.check_number(2)?);
+    call.push_number(f(x, y));
+    Ok(1)
+}
+
+/// `x = m 2^e` with 0.5 <= |m| < 1.
+fn frexp(call: &Call) -> Result<c_int, Raise> {
+    let x = call.check_number(1)?;
+    let (mantissa, exponent) = split(x);
+    call.push_number(mantissa);
+    call.push_number(f64::from(exponent));
+    Ok(2)
+}
+
+fn split(x: f64) -> (f64, i32) {
+    if x == 0.0 || !x.is_finite() {
+        return (x, 0);
+    }
+    // A subnormal has no leading bit; 2^54 gives it one.
+    let (x, shift) = if x.is_subnormal() { (x * 18_014_398_509_481_984.0, 54) } else { (x, 0) };
+    let bits = x.to_bits();
+    let exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0) - 1022;
+    (f64::from_bits((bits & !(0x7ff << 52)) | (1022 << 52)), exponent - shift)
+}
+
+fn ldexp(call: &Call) -> Result<c_int, Raise> {
+    let x = call.check_number(1)?;
+    let exponent = call.check_integer(2)?.clamp(-5000, 5000);
+    call.push_number(scale(x, i32::try_from(exponent).unwrap_or(0)));
+    Ok(1)
+}
+
+/// In steps whose factors are exact, so that the result is rounded once at most.
+fn scale(mut x: f64, mut exponent: i32) -> f64 {
+    while exponent > 1000 {
+        x *= 2.0_f64.powi(1000);
+        exponent -= 1000;
+    }
+    while exponent < -900 {
+        x *= 2.0_f64.powi(-900);
+        exponent += 900;
+    }
+    x * 2.0_f64.powi(exponent)
+}
+
+fn random(call: &Call) -> Result<c_int, Raise> {
+    let draw = call.shared().random.borrow_mut().draw();
+    // Never 1: the largest draw counts as 0.
+    let r = f64::from(draw % Lrand48::MAX) / f64::from(Lrand48::MAX);
+    let value = match call.top() {
+        0 => r,
+        1 => {
+            let high = call.check_integer(1)?;
+            if high < 1 {
+                return Err(Raise::argument(1, "interval is empty"));
+            }
+            within(r, 1, high)
+        }
+        2 => {
+            let (low, high) = (call.check_integer(1)?, call.check_integer(2)?);
+            if low > high {
+                return Err(Raise::argument(2, "interval is empty"));
+            }
+            within(r, low, high)
+        }
+        _ => return Err(Raise::text("wrong number of arguments")),
+    };
+    call.push_number(value);
+    Ok(1)
+}
+
+/// 5.1 holds the bounds in 32 bits.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as C's casts")]
+fn within(r: f64, low: i64, high: i64) -> f64 {
+    let (low, high) = (low as i32, high as i32);
+    let width = high.wrapping_sub(low).wrapping_add(1);
+    (r * f64::from(width)).floor() + f64::from(low)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "as C's casts: the low 32 bits are the seed")]
+fn randomseed(call: &Call) -> Result<c_int, Raise> {
+    let seed = truncate(call.check_number(1)?) as i32;
+    call.shared().random.replace(Lrand48::new(seed));
+    Ok(0)
+}

@@ -1,0 +1,102 @@
+//! Numbers among the arguments of `redis.call`, as Valkey writes them: an integer where the number is one, else the
+//! shortest digits that read back as the same number, laid out by Valkey's own rules.
+
+use std::io::Write as _;
+
+/// Appends the text of `x`.
+///
+/// Integers count as such up to half the range of 64 bits: 2^62 is written as a float already (and 2^63 ends in
+/// zeros therefore).
+pub(super) fn write_argument(out: &mut Vec<u8>, x: f64) {
+    const LIMIT: f64 = 4_611_686_018_427_387_904.0;
+    if x.trunc() == x && x.abs() < LIMIT {
+        #[expect(clippy::cast_possible_truncation, reason = "whole, and in range")]
+        let n = x as i64;
+        // Writing into a vector cannot fail.
+        let _ = write!(out, "{n}");
+    } else {
+        write_shortest(out, x);
+    }
+}
+
+fn write_shortest(out: &mut Vec<u8>, x: f64) {
+    if x.is_sign_negative() {
+        out.push(b'-');
+    }
+    if x.is_nan() {
+        out.extend_from_slice(b"nan");
+        return;
+    }
+    if x.is_infinite() {
+        out.extend_from_slice(b"inf");
+        return;
+    }
+    let text = format!("{:e}", x.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    write_digits(out, &digits, exponent);
+}
+
+/// `digits` with the point after the first one, times 10^`exponent`.
+fn write_digits(out: &mut Vec<u8>, digits: &[u8], exponent: i32) {
+    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
+    let trailing = exponent - (count - 1);
+    let zeros = |n: i32| std::iter::repeat_n(b'0', usize::try_from(n).unwrap_or(0));
+    if trailing >= 0 && exponent.abs() < count + 7 {
+        out.extend_from_slice(digits);
+        out.extend(zeros(trailing));
+    } else if trailing < 0 && (trailing > -7 || exponent.abs() < 4) {
+        let whole = count + trailing;
+        if whole <= 0 {
+            out.extend_from_slice(b"0.");
+            out.extend(zeros(-whole));
+            out.extend_from_slice(digits);
+        } else {
+            let (whole, fraction) = digits.split_at(usize::try_from(whole).unwrap_or(0));
+            out.extend_from_slice(whole);
+            out.push(b'.');
+            out.extend_from_slice(fraction);
+        }
+    } else {
+        let (first, rest) = digits.split_at(1.min(digits.len()));
+        out.extend_from_slice(first);
+        if !rest.is_empty() {
+            out.push(b'.');
+            out.extend_from_slice(rest);
+        }
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let _ = write!(out, "e{sign}{}", exponent.abs());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_argument;
+
+    /// Texts recorded from `redis.call('SET', 'k', x)` and GET on Valkey 9.1.2.
+    #[test]
+    fn numbers_are_written_as_valkey_writes_them() {
+        for (x, expected) in [
+            (10.0 / 3.0, "3.3333333333333335"),
+            (1e15, "1000000000000000"),
+            (9_007_199_254_740_992.0, "9007199254740992"),
+            (3.0, "3"),
+            (-3.5, "-3.5"),
+            (1e100, "1e+100"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (-0.0, "0"),
+            (9_223_372_036_854_775_808.0, "9223372036854776000"),
+            (-9_223_372_036_854_775_808.0, "-9223372036854776000"),
+            (1e17, "100000000000000000"),
+            (123_456_789_012_345_678.0, "123456789012345680"),
+            (0.1, "0.1"),
+            (1e-5, "0.00001"),
+        ] {
+            let mut text = Vec::new();
+            write_argument(&mut text, x);
+            assert_eq!(String::from_utf8_lossy(&text), expected, "{x:e}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What the functions that Lua calls share with the host: the data, the script's own client, the limits of the run.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use super::Access;
+use super::random::Lrand48;
+use crate::engine::{Config, State};
+use crate::error::Failure;
+use crate::reply::Reply;
+use crate::session::Session;
+use crate::trace::ScriptTrace;
+
+/// Lives in a box of the host, so that Lua can hold its address.
+pub(super) struct Shared {
+    pub state: Rc<RefCell<State>>,
+    pub config: Config,
+    /// The client that `redis.call` speaks for: SELECT and setresp change it and end with the run.
+    pub session: RefCell<Session>,
+    pub access: Cell<Access>,
+    /// KEYS and ARGV of the run, for the time of `Host::run`.
+    pub input: Cell<Input>,
+    pub instructions: Cell<u64>,
+    pub wrote: Cell<bool>,
+    /// Set when the run must not go on; every function that catches errors raises again then.
+    pub stopped: Cell<Option<Stop>>,
+    /// Where the error that ended the run was raised.
+    pub error_line: Cell<c_int>,
+    pub error_source: RefCell<String>,
+    pub has_position: Cell<bool>,
+    /// What is being pushed: kept here so that a jump out of the pushing loses nothing.
+    pub reply: RefCell<Reply>,
+    /// As `reply`, for bytes.
+    pub text: RefCell<Vec<u8>>,
+    /// Texts of the numbers among the arguments of the current `redis.call`.
+    pub numbers: RefCell<Vec<u8>>,
+    pub random: RefCell<Lrand48>,
+    pub trace: RefCell<Option<ScriptTrace>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Input {
+    pub keys: *const [&'static [u8]],
+    pub args: *const [&'static [u8]],
+    /// Where the compiled chunk is in the host's table of chunks.
+    pub chunk: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Endless,
+    Memory,
+}
+
+impl Shared {
+    pub fn new(state: Rc<RefCell<State>>, config: Config) -> Shared {
+        Shared {
+            state,
+            config,
+            session: RefCell::default(),
+            access: Cell::new(Access::Full),
+            input: Cell::new(Input::NONE),
+            instructions: Cell::new(0),
+            wrote: Cell::new(false),
+            stopped: Cell::new(None),
+            error_line: Cell::new(-1),
+            error_source: RefCell::default(),
+            has_position: Cell::new(false),
+            reply: RefCell::new(Reply::Nil),
+            text: RefCell::default(),
+            numbers: RefCell::default(),
+            random: RefCell::new(Lrand48::new(0)),
+            trace: RefCell::new(None),
+        }
+    }
+
+    /// Makes everything as it is at the start of a run.
+    pub fn begin(&self, session: &Session, access: Access) {
+        *self.session.borrow_mut() = Session { id: session.id, db: session.db, ..Session::default() };
+        self.access.set(access);
+        self.instructions.set(0);
+        self.wrote.set(false);
+        self.stopped.set(None);
+        self.error_line.set(-1);
+        self.random.replace(Lrand48::new(0));
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.get().is_some()
+    }
+
+    /// The failure that `stop` is for the caller of the engine.
+    pub fn failure(&self, stop: Stop) -> Failure {
+        match stop {
+            Stop::Endless => {
+                Failure::Endless { instructions: self.instructions.get(), wrote: self.wrote.get() }
+            }
+            Stop::Memory => Failure::Memory { limit_bytes: self.config.limits.lua_memory_bytes },
+        }
+    }
+}
+
+impl Input {
+    pub const NONE: Input = Input { keys: &[], args: &[], chunk: 0 };
+}
