@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Write};
 
-use crate::num::{Conversion, write_magnitude};
+use crate::num::Conversion;
+use crate::num::write::write_magnitude;
 use crate::text::Text;
 
 /// What is to be printed.
