@@ -9,6 +9,7 @@ mod generic;
 mod hash;
 mod introspection;
 mod keys;
+mod lcs;
 mod list;
 mod random;
 mod scan;
@@ -130,10 +131,7 @@ pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) ->
         Ok(row) => {
             transaction::admit(session, row, argv).unwrap_or_else(|| run_row(engine, session, row, argv))
         }
-        Err(error) => {
-            transaction::spoil(session);
-            Err(error.into())
-        }
+        Err(error) => Err(transaction::refuse(session, error).into()),
     };
     match result {
         Ok(reply) => Ok(reply),
@@ -146,7 +144,8 @@ pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) ->
 pub(crate) fn run_from_script(state: &mut State, session: &mut Session, argv: &[&[u8]]) -> Answer {
     let row = resolve(argv).map_err(|error| match error {
         CommandError::Arity { .. } => CommandError::ArityFromScript,
-        _ => CommandError::UnknownFromScript,
+        CommandError::UnknownCommand { .. } => CommandError::UnknownFromScript,
+        other => other,
     })?;
     if row.flags.contains(Flags::NOSCRIPT) {
         return Err(CommandError::NotFromScript);

@@ -36,6 +36,9 @@ pub enum CommandError {
     /// `name` is the command's, as in `invalid expire time in 'set' command`.
     #[error("ERR invalid expire time in '{name}' command")]
     ExpireTime { name: &'static str },
+    /// EXEC itself was called wrongly, which ends the transaction.
+    #[error("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command")]
+    ExecArity,
     #[error("ERR Command '{name}' not allowed inside a transaction")]
     NotInTransaction { name: &'static str },
     /// One of the constants below, or a text that holds what the client sent.
@@ -64,7 +67,6 @@ texts! {
     SCORE_NAN = "ERR resulting score is not a number (NaN)";
     WEIGHT_NOT_FLOAT = "ERR weight value is not a float";
     NOT_POSITIVE = "ERR value is out of range, must be positive";
-    OUT_OF_RANGE = "ERR value is out of range";
     INDEX = "ERR index out of range";
     MIN_MAX_FLOAT = "ERR min or max is not a float";
     MIN_MAX_LEX = "ERR min or max not valid string range item";
@@ -86,6 +88,7 @@ texts! {
     EXPIRE_NX = "ERR NX and XX, GT or LT options at the same time are not compatible";
     EXPIRE_GT_LT = "ERR GT and LT options at the same time are not compatible";
     TIMEOUT_FLOAT = "ERR timeout is not a float or out of range";
+    TIMEOUT_RANGE = "ERR timeout is out of range";
     TIMEOUT_INTEGER = "ERR timeout is not an integer or out of range";
     NO_CONFIG_FILE = "ERR The server is running without a config file";
     TIMEOUT_NEGATIVE = "ERR timeout is negative";
@@ -94,12 +97,17 @@ texts! {
     DB_FIRST = "ERR invalid first DB index";
     DB_SECOND = "ERR invalid second DB index";
     CURSOR = "ERR invalid cursor";
+    SCAN_NOVALUES = "ERR NOVALUES option can only be used in HSCAN";
+    SCAN_NOSCORES = "ERR NOSCORES option can only be used in ZSCAN";
     NO_LFU = "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
         switching between policies at runtime LRU and LFU data will take some time to adjust.";
     PROTOVER_INTEGER = "ERR Protocol version is not an integer or out of range";
     PROTOVER = "NOPROTO unsupported protocol version";
     EXEC_WITHOUT = "ERR EXEC without MULTI";
     DISCARD_WITHOUT = "ERR DISCARD without MULTI";
+    LCS_BOTH = "ERR If you want both the length and indexes, please just use IDX.";
+    LCS_TYPE = "ERR The specified keys must contain string values";
+    LCS_MEMORY = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len";
     EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
     NOT_BUSY = "NOTBUSY No scripts in execution right now.";
     FLUSH_MODE = "ERR SCRIPT FLUSH only support SYNC|ASYNC option";
@@ -109,7 +117,7 @@ texts! {
     GETKEYS_ARITY = "ERR Invalid number of arguments specified for command";
     GETKEYS_NONE = "ERR The command has no key arguments";
     GETKEYS_ARGS = "ERR Invalid arguments specified for command";
-    MSETEX_COUNT = "ERR invalid numkeys value";
+    MSETEX_COUNT = "ERR invalid numkeys value or out of range";
 }
 
 impl CommandError {

@@ -1,5 +1,6 @@
 //! The types of values. Plain structures that know no replies and no commands.
 
+mod extended;
 mod hash;
 mod list;
 mod number;
@@ -12,6 +13,7 @@ pub use list::List;
 pub use set::Set;
 pub use zset::Zset;
 
+pub(crate) use extended::Extended;
 pub(crate) use list::End;
 pub(crate) use number::{integer_text, parse_float, parse_integer, score_text};
 pub(crate) use zset::{LexBound, ScoreBound};

@@ -52,6 +52,10 @@ impl Moment {
         Moment { at, in_seconds: false, from_now: false }
     }
 
+    pub fn is_same_option(self, other: Moment) -> bool {
+        (self.in_seconds, self.from_now) == (other.in_seconds, other.from_now)
+    }
+
     /// The moment in Unix milliseconds; `name` is the command's, for the error. A moment must be after 0.
     pub fn unix_ms(self, args: &Args<'_>, now: Clock, name: &'static str) -> Result<u64, CommandError> {
         let number = args.integer(self.at)?;

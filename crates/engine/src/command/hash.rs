@@ -122,11 +122,10 @@ fn hincrby(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn hincrbyfloat(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let (key, field) = (args.bytes(1)?, args.bytes(2)?);
-    let old = ctx.read::<Hash>(key)?.and_then(|hash| hash.get(field));
-    let by = args.bytes(3)?;
+    let (key, field, by) = (args.bytes(1)?, args.bytes(2)?, args.bytes(3)?);
     check_finite(by)?;
-    let text = float_sum(old, by, CommandError::HASH_NOT_FLOAT, CommandError::NAN_OR_INFINITY)?;
+    let old = ctx.read::<Hash>(key)?.and_then(|hash| hash.get(field));
+    let text = float_sum(old, by, CommandError::HASH_NOT_FLOAT)?;
     ctx.create::<Hash>(key)?.set(field, &text);
     ctx.settle(key, true);
     Ok(Reply::Bulk(text))

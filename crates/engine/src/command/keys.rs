@@ -17,8 +17,8 @@ pub(crate) struct KeySpec {
 pub(crate) enum Place {
     /// From `first` in steps of `step`; `last` counts from `first`, or from the end of argv when negative.
     Range { first: usize, last: i32, step: usize },
-    /// A number at `at`, and that many keys after it.
-    Counted { at: usize },
+    /// A number at `at`, and that many keys after it in steps of `step`.
+    Counted { at: usize, step: usize },
 }
 
 const fn range(first: usize, last: i32, step: usize, write: bool) -> KeySpec {
@@ -26,7 +26,7 @@ const fn range(first: usize, last: i32, step: usize, write: bool) -> KeySpec {
 }
 
 const fn counted(at: usize, write: bool) -> KeySpec {
-    KeySpec { place: Place::Counted { at }, write }
+    KeySpec { place: Place::Counted { at, step: 1 }, write }
 }
 
 pub(super) const NONE: &[KeySpec] = &[];
@@ -45,6 +45,8 @@ pub(super) const READ_1_WRITE_2: &[KeySpec] = &[range(1, 0, 1, false), range(2, 
 pub(super) const WRITE_1_READ_2: &[KeySpec] = &[range(1, 0, 1, true), range(2, 0, 1, false)];
 pub(super) const WRITE_1_READ_REST: &[KeySpec] = &[range(1, 0, 1, true), range(2, -1, 1, false)];
 pub(super) const WRITE_1_READ_COUNTED: &[KeySpec] = &[range(1, 0, 1, true), counted(2, false)];
+pub(super) const WRITE_COUNTED_PAIRS: &[KeySpec] =
+    &[KeySpec { place: Place::Counted { at: 1, step: 2 }, write: true }];
 pub(super) const WRITE_COUNTED_1: &[KeySpec] = &[counted(1, true)];
 pub(super) const WRITE_COUNTED_2: &[KeySpec] = &[counted(2, true)];
 
@@ -55,14 +57,14 @@ pub(crate) fn keys_of(row: &Row, argv: &[&[u8]]) -> Vec<(usize, bool)> {
     for spec in row.keys {
         let (first, end, step) = match spec.place {
             Place::Range { first, last, step } => (first, range_end(first, last, argv.len()), step),
-            Place::Counted { at } => {
+            Place::Counted { at, step } => {
                 let count = argv.get(at).and_then(|text| parse_integer(text));
                 let count = count.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-                let end = at.saturating_add(1).saturating_add(count);
+                let end = count.saturating_mul(step).saturating_add(at + 1);
                 if end > argv.len() {
                     continue;
                 }
-                (at + 1, end, 1)
+                (at + 1, end, step)
             }
         };
         keys.extend((first..end).step_by(step.max(1)).map(|at| (at, spec.write)));

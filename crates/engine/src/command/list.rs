@@ -105,8 +105,10 @@ fn pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End, name: &str) -> Answer {
 
 /// The timeout of a blocking command, in seconds; nothing waits here, but a wrong one is refused.
 pub(super) fn read_timeout(args: &Args<'_>, at: usize) -> Result<(), CommandError> {
-    let seconds =
-        parse_float(args.bytes(at)?).filter(|x| x.is_finite()).ok_or(CommandError::TIMEOUT_FLOAT)?;
+    let seconds = parse_float(args.bytes(at)?).ok_or(CommandError::TIMEOUT_FLOAT)?;
+    if seconds * 1000.0 > i64::MAX as f64 {
+        return Err(CommandError::TIMEOUT_RANGE);
+    }
     if seconds < 0.0 { Err(CommandError::TIMEOUT_NEGATIVE) } else { Ok(()) }
 }
 

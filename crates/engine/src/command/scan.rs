@@ -46,6 +46,10 @@ impl<'a> ScanOptions<'a> {
             } else if word != "TYPE" && args.is(at, word) {
                 options.brief = true;
                 at += 1;
+            } else if args.is(at, "NOVALUES") {
+                return Err(CommandError::SCAN_NOVALUES);
+            } else if args.is(at, "NOSCORES") {
+                return Err(CommandError::SCAN_NOSCORES);
             } else {
                 return Err(CommandError::Syntax);
             }

@@ -121,18 +121,22 @@ const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 fn config_get(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let asked = |name: &str| {
-        let matches_name = |pattern: &&[u8]| matches(&pattern.to_ascii_lowercase(), name.as_bytes());
-        args.rest(2).iter().any(matches_name)
-    };
-    let found = PARAMETERS.iter().filter(|(name, _)| asked(name));
-    Ok(ctx.map(found.map(|(name, value)| (Reply::bulk(*name), Reply::bulk(*value))).collect()))
+    let mut found = Vec::new();
+    for (name, value) in PARAMETERS {
+        let name = name.as_bytes();
+        let asked = |pattern: &&&[u8]| matches(&pattern.to_ascii_lowercase(), name);
+        let Some(&pattern) = args.rest(2).iter().find(asked) else { continue };
+        // A plain name comes back as it was sent.
+        let shown = if pattern.eq_ignore_ascii_case(name) { pattern } else { name };
+        found.push((Reply::bulk(shown), Reply::bulk(*value)));
+    }
+    Ok(ctx.map(found))
 }
 
 fn config_set(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let pairs = args.rest(2);
     if pairs.len() % 2 != 0 {
-        return Err(CommandError::Arity { name: "config|set".to_owned() });
+        return Err(CommandError::Syntax);
     }
     for name in pairs.iter().step_by(2) {
         if !PARAMETERS.iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())) {

@@ -190,17 +190,16 @@ fn difference(sets: &[Option<&Set>]) -> Set {
 }
 
 fn sintercard(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let (keys, limit) = cardinality_arguments(args)?;
-    Ok(Reply::integer(common(&sets(ctx, keys)?).take(limit).count()))
-}
-
-/// `numkeys key … [LIMIT n]`; no limit is the largest one.
-pub(super) fn cardinality_arguments<'a>(args: &Args<'a>) -> Result<(&'a [&'a [u8]], usize), CommandError> {
     let count = args.integer(1).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
     let count = count.ok_or(CommandError::NUMKEYS_POSITIVE)?;
     let keys = args.slice(2, count).ok_or(CommandError::NUMKEYS_TOO_MANY)?;
-    let mut at = 2 + count;
-    let mut limit = usize::MAX;
+    let limit = cardinality_limit(args, 2 + count)?;
+    Ok(Reply::integer(common(&sets(ctx, keys)?).take(limit).count()))
+}
+
+/// `LIMIT n` from `at` on; no limit is the largest one.
+pub(super) fn cardinality_limit(args: &Args<'_>, mut at: usize) -> Result<usize, CommandError> {
+    let mut limit = 0;
     while at < args.len() {
         if !args.is_with_value(at, "LIMIT") {
             return Err(CommandError::Syntax);
@@ -208,7 +207,7 @@ pub(super) fn cardinality_arguments<'a>(args: &Args<'a>) -> Result<(&'a [&'a [u8
         limit = args.positive(at + 1).map_err(|_| CommandError::LIMIT_NEGATIVE)?;
         at += 2;
     }
-    Ok((keys, if limit == 0 { usize::MAX } else { limit }))
+    Ok(if limit == 0 { usize::MAX } else { limit })
 }
 
 fn sscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {

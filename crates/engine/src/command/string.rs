@@ -2,7 +2,7 @@
 
 use super::expire::{Moment, read_moment};
 use super::float_sum::float_sum;
-use super::keys::{READ_1, READ_ALL, WRITE_1, WRITE_COUNTED_1, WRITE_PAIRS};
+use super::keys::{READ_1, READ_ALL, WRITE_1, WRITE_COUNTED_PAIRS, WRITE_PAIRS};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Row] = &[
     data("mget", -2, Flags::READ_FAST, READ_ALL, mget),
     data("mset", -3, Flags::GROW, WRITE_PAIRS, mset),
     data("msetnx", -3, Flags::GROW, WRITE_PAIRS, msetnx),
-    data("msetex", -4, Flags::GROW.union(Flags::MOVABLE_KEYS), WRITE_COUNTED_1, msetex),
+    data("msetex", -4, Flags::GROW.union(Flags::MOVABLE_KEYS), WRITE_COUNTED_PAIRS, msetex),
     data("setnx", 3, Flags::GROW_FAST, WRITE_1, setnx),
     data("setex", 4, Flags::GROW, WRITE_1, setex),
     data("psetex", 4, Flags::GROW, WRITE_1, psetex),
@@ -83,7 +83,8 @@ impl<'a> SetOptions<'a> {
                 options.get = true;
             } else if args.is(at, "KEEPTTL") && (expiry_free || matches!(options.expiry, Expiry::Keep)) {
                 options.expiry = Expiry::Keep;
-            } else if let Some(moment) = read_moment(args, at).filter(|_| expiry_free) {
+            } else if let Some(moment) = read_moment(args, at).filter(|moment| options.expiry.admits(*moment))
+            {
                 at += 1;
                 options.expiry = Expiry::At(moment);
             } else {
@@ -96,6 +97,15 @@ impl<'a> SetOptions<'a> {
 }
 
 impl Expiry {
+    /// An option may be given again, and then its last value counts; two different ones exclude each other.
+    fn admits(self, moment: Moment) -> bool {
+        match self {
+            Expiry::Clear => true,
+            Expiry::Keep => false,
+            Expiry::At(other) => other.is_same_option(moment),
+        }
+    }
+
     /// The moment in Unix milliseconds; `None` for no expiry. `KEEPTTL` is not asked here.
     fn resolve(
         self,
@@ -156,9 +166,9 @@ fn getex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         4 => Some(Expiry::At(read_moment(args, 2).ok_or(CommandError::Syntax)?)),
         _ => return Err(CommandError::Syntax),
     };
+    let expires_ms = expiry.map(|expiry| expiry.resolve(ctx, args, "getex")).transpose()?;
     let reply = text_or_nil(ctx.read::<Vec<u8>>(key)?);
-    let Some(expiry) = expiry.filter(|_| reply != Reply::Nil) else { return Ok(reply) };
-    let expires_ms = expiry.resolve(ctx, args, "getex")?;
+    let Some(expires_ms) = expires_ms else { return Ok(reply) };
     if ctx.entry(key).is_some_and(|entry| entry.expires_ms != expires_ms) {
         let db = ctx.db();
         ctx.keyspace.set_expiry(db, key, expires_ms);
@@ -227,7 +237,7 @@ fn msetex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let count = args.integer(1).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
     let count = count.ok_or(CommandError::MSETEX_COUNT)?;
     let pairs = count.checked_mul(2).and_then(|len| args.slice(2, len));
-    let pairs = pairs.ok_or_else(|| CommandError::Arity { name: "msetex".to_owned() })?;
+    let pairs = pairs.ok_or(CommandError::Syntax)?;
     let options = SetOptions::read(args, 2 + pairs.len(), false)?;
     let expires_ms = options.expiry.resolve(ctx, args, "msetex")?;
     let mut keys = pairs.iter().step_by(2);
@@ -289,12 +299,7 @@ fn increment(ctx: &mut Ctx<'_>, args: &Args<'_>, by: i64) -> Answer {
 fn incrbyfloat(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let key = args.bytes(1)?;
     let old = ctx.read::<Vec<u8>>(key)?;
-    let text = float_sum(
-        old.map(Vec::as_slice),
-        args.bytes(2)?,
-        CommandError::NotFloat,
-        CommandError::NAN_OR_INFINITY,
-    )?;
+    let text = float_sum(old.map(Vec::as_slice), args.bytes(2)?, CommandError::NotFloat)?;
     ctx.create::<Vec<u8>>(key)?.clone_from(&text);
     ctx.settle(key, true);
     Ok(Reply::Bulk(text))

@@ -4,6 +4,7 @@ use super::{Row, Run};
 
 pub(super) const FAMILIES: &[&[Row]] = &[
     super::string::ROWS,
+    super::lcs::ROWS,
     super::generic::ROWS,
     super::expire::ROWS,
     super::hash::ROWS,

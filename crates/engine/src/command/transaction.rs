@@ -35,11 +35,17 @@ pub(super) fn admit(session: &mut Session, row: &Row, argv: &[&[u8]]) -> Option<
     Some(Ok(Reply::status("QUEUED")))
 }
 
-/// A call was refused before it could be queued: EXEC will refuse too.
-pub(super) fn spoil(session: &mut Session) {
+/// A call was refused before it could be queued: EXEC will refuse too. A call of EXEC itself ends the transaction.
+pub(super) fn refuse(session: &mut Session, error: CommandError) -> CommandError {
+    if matches!(&error, CommandError::Arity { name } if name == "exec") {
+        session.transaction = None;
+        session.watched.clear();
+        return CommandError::ExecArity;
+    }
     if let Some(transaction) = &mut session.transaction {
         transaction.aborted = true;
     }
+    error
 }
 
 fn multi(_engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {

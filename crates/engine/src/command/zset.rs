@@ -6,7 +6,7 @@ use super::scan::{Page, ScanOptions};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{Zset, parse_float, score_text};
+use crate::value::{Zset, score_text};
 
 pub(super) const ROWS: &[Row] = &[
     data("zadd", -4, Flags::GROW_FAST, WRITE_1, zadd),
@@ -15,8 +15,8 @@ pub(super) const ROWS: &[Row] = &[
     data("zcard", 2, Flags::READ_FAST, READ_1, zcard),
     data("zscore", 3, Flags::READ_FAST, READ_1, zscore),
     data("zmscore", -3, Flags::READ_FAST, READ_1, zmscore),
-    data("zrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, false)),
-    data("zrevrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, true)),
+    data("zrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, false, "zrank")),
+    data("zrevrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, true, "zrevrank")),
     data("zpopmin", -2, Flags::WRITE_FAST, WRITE_1, |ctx, args| pop(ctx, args, Side::Min)),
     data("zpopmax", -2, Flags::WRITE_FAST, WRITE_1, |ctx, args| pop(ctx, args, Side::Max)),
     data("bzpopmin", -3, BLOCKING_POP, WRITE_ALL_BUT_LAST, |ctx, args| blocking_pop(ctx, args, Side::Min)),
@@ -190,10 +190,11 @@ fn zmscore(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     Ok(Reply::Array(args.rest(2).iter().map(score).collect()))
 }
 
-fn rank(ctx: &mut Ctx<'_>, args: &Args<'_>, reverse: bool) -> Answer {
+fn rank(ctx: &mut Ctx<'_>, args: &Args<'_>, reverse: bool, name: &str) -> Answer {
     let with_score = match args.len() {
         3 => false,
         4 if args.is(3, "WITHSCORE") => true,
+        5.. => return Err(CommandError::Arity { name: name.to_owned() }),
         _ => return Err(CommandError::Syntax),
     };
     let member = args.bytes(2)?;
@@ -323,7 +324,11 @@ fn zscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     Ok(Page::reply(page.cursor, items))
 }
 
-/// A weight, a bound: a double without more rules.
-pub(super) fn plain_float(text: &[u8]) -> Option<f64> {
-    if text.is_empty() { Some(0.0) } else { parse_float(text) }
+/// One end of a range of scores: nothing counts as 0, and what is out of range as infinite.
+pub(super) fn bound(text: &[u8]) -> Option<f64> {
+    if text.is_empty() {
+        return Some(0.0);
+    }
+    let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (!x.is_nan()).then_some(x)
 }

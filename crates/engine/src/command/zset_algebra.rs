@@ -131,10 +131,8 @@ impl<'a> Query<'a> {
         operation: Operation,
         name: &str,
     ) -> Result<Query<'a>, CommandError> {
-        let count = usize::try_from(args.integer(at)?).ok().filter(|&n| n > 0).ok_or_else(|| {
-            CommandError::other(format!("ERR at least 1 input key is needed for '{name}' command"))
-        })?;
-        let keys = args.slice(at + 1, count).ok_or(CommandError::Syntax)?;
+        let keys = input_keys(args, at, name)?;
+        let count = keys.len();
         let sources: Result<Vec<_>, _> = keys.iter().map(|key| Ok((source(ctx, key)?, 1.0))).collect();
         let mut query = Query { sources: sources?, aggregate: Aggregate::Sum, with_scores: false };
         let mut option = at + 1 + count;
@@ -217,6 +215,14 @@ impl<'a> Query<'a> {
     }
 }
 
+/// The keys after their number at `at`.
+fn input_keys<'a>(args: &Args<'a>, at: usize, name: &str) -> Result<&'a [&'a [u8]], CommandError> {
+    let count = usize::try_from(args.integer(at)?).ok().filter(|&n| n > 0).ok_or_else(|| {
+        CommandError::other(format!("ERR at least 1 input key is needed for '{name}' command"))
+    })?;
+    args.slice(at + 1, count).ok_or(CommandError::Syntax)
+}
+
 fn aggregate(args: &Args<'_>, at: usize) -> Result<Aggregate, CommandError> {
     let known = [("SUM", Aggregate::Sum), ("MIN", Aggregate::Min), ("MAX", Aggregate::Max)];
     let found = known.into_iter().find(|(word, _)| args.is(at, word));
@@ -240,7 +246,8 @@ fn store_result(ctx: &mut Ctx<'_>, args: &Args<'_>, operation: Operation, name: 
 }
 
 fn zintercard(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let (keys, limit) = super::set::cardinality_arguments(args)?;
+    let keys = input_keys(args, 1, "zintercard")?;
+    let limit = super::set::cardinality_limit(args, 2 + keys.len())?;
     let sources: Result<Vec<_>, _> = keys.iter().map(|key| source(ctx, key)).collect();
     let mut sources = sources?;
     sources.sort_by_key(|source| source.len());

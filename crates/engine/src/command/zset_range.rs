@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::args::index_range;
 use super::keys::{READ_1, WRITE_1, WRITE_1_READ_2};
 use super::random::push_pair;
-use super::zset::plain_float;
+use super::zset::bound;
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -103,7 +103,7 @@ fn score_bound(text: &[u8]) -> Option<ScoreBound> {
         [b'(', rest @ ..] => (rest, true),
         _ => (text, false),
     };
-    Some(ScoreBound { score: plain_float(text)?, exclusive })
+    Some(ScoreBound { score: bound(text)?, exclusive })
 }
 
 fn lex_bound(text: &[u8]) -> Option<LexBound<'_>> {

@@ -43,14 +43,18 @@ pub(crate) fn integer_text(n: i64) -> Vec<u8> {
     digits[at..].to_vec()
 }
 
-/// A double as the commands take it: decimal or infinite, no space around it, not NaN.
+/// A double as the commands take it: decimal or infinite, no space around it, not NaN. What is too large or too small
+/// for a double is refused.
 pub(crate) fn parse_float(text: &[u8]) -> Option<f64> {
     let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    (!x.is_nan()).then_some(x)
+    let digits = text.split(|byte| byte.eq_ignore_ascii_case(&b'e')).next().unwrap_or_default();
+    let out_of_range = (x.is_infinite() && digits.iter().any(u8::is_ascii_digit))
+        || (x == 0.0 && digits.iter().any(|digit| (b'1'..=b'9').contains(digit)));
+    (!x.is_nan() && !out_of_range).then_some(x)
 }
 
-/// Doubles whose every integer neighbour is a double too print as integers.
-const EXACT_INTEGERS: f64 = (1_i64 << 52) as f64;
+/// Integers up to here print without an exponent, for they surely fit 64 bits.
+const PLAIN_INTEGERS: f64 = (i64::MAX / 2) as f64;
 
 /// A double as Valkey prints scores: the shortest digits that read back as the same number; an exponent only
 /// where the plain form would be long.
@@ -61,10 +65,7 @@ pub(crate) fn score_text(x: f64) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
-    if x == 0.0 {
-        return if x.is_sign_negative() { "-0" } else { "0" }.to_owned();
-    }
-    if x.abs() < EXACT_INTEGERS && x.trunc() == x {
+    if x.abs() <= PLAIN_INTEGERS && x.trunc() == x {
         return String::from_utf8(integer_text(x as i64)).unwrap_or_default();
     }
     let scientific = format!("{:e}", x.abs());
@@ -122,6 +123,8 @@ mod tests {
             (1e20, "1e+20"),
             (1e8, "100000000"),
             (12345678901234567890.0, "12345678901234567000"),
+            (1e17, "100000000000000000"),
+            (-0.0, "0"),
             (1e-7, "1e-7"),
             (1e-6, "0.000001"),
             (1e15, "1000000000000000"),
