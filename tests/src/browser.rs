@@ -172,8 +172,8 @@ impl Page {
                 urls.extend(event["params"]["request"]["url"].as_str().map(str::to_owned));
             }
         }
-        // The empty tab that the browser starts with is no request of the page.
-        urls.retain(|url| !url.starts_with("chrome:") && !url.starts_with("data:,"));
+        // The tab that the browser starts with is no request of the page, and a data URL asks nobody.
+        urls.retain(|url| !url.starts_with("chrome:") && !url.starts_with("data:"));
         Ok(urls)
     }
 }

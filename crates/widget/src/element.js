@@ -92,7 +92,8 @@ class Element extends Base {
     const note = document.createElement('p');
     note.part = 'failure';
     note.setAttribute('role', 'status');
-    note.textContent = `The live check did not run (${reason(error)}). What you see is the recorded text. `;
+    const text = document.createElement('span');
+    text.textContent = `The live check did not run (${reason(error)}). What you see is the recorded text.`;
     const retry = document.createElement('button');
     retry.type = 'button';
     retry.part = 'retry';
@@ -101,7 +102,7 @@ class Element extends Base {
       this.#showText();
       this.#run();
     });
-    note.append(retry);
+    note.append(text, retry);
     this.#root.append(note);
   }
 }

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
@@ -205,21 +205,34 @@ fn wasm_tests(context: &Context, prepare: impl Fn(&mut Command) -> Result<()>) -
     ran(Some(count))
 }
 
+/// `--test name` for each `tests/name.rs` or `tests/name/main.rs` that mentions the harness.
 fn wasm_test_targets(folder: &Path) -> Result<Vec<String>> {
-    let uses_harness =
-        |file: &Path| fs::read_to_string(file).is_ok_and(|text| text.contains("wasm_bindgen_test"));
     let mut targets = Vec::new();
-    let mut files: Vec<_> =
-        fs::read_dir(folder.join("tests")).into_iter().flatten().flatten().map(|e| e.path()).collect();
-    files.sort();
-    for file in
-        files.iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs") && uses_harness(file))
-    {
-        let name =
-            file.file_stem().and_then(|stem| stem.to_str()).context("a test file has no readable name")?;
-        targets.extend(["--test".to_owned(), name.to_owned()]);
+    for entry in entries(&folder.join("tests")) {
+        let is_target = entry.extension().is_some_and(|kind| kind == "rs") || entry.join("main.rs").is_file();
+        if is_target && mentions(&entry, "wasm_bindgen_test") {
+            let name =
+                entry.file_stem().and_then(|stem| stem.to_str()).context("a test has no readable name")?;
+            targets.extend(["--test".to_owned(), name.to_owned()]);
+        }
     }
     Ok(targets)
+}
+
+/// Whether a file, or any file below a folder, holds the text.
+fn mentions(path: &Path, text: &str) -> bool {
+    if path.is_dir() {
+        return entries(path).iter().any(|entry| mentions(entry, text));
+    }
+    fs::read_to_string(path).is_ok_and(|contents| contents.contains(text))
+}
+
+/// What a folder holds, by name; nothing if there is no such folder.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
 }
 
 /// The transcript, as the built binary prints it, against the golden file: on the engine and on every server.
@@ -259,6 +272,8 @@ fn quiet(command: &mut Command) -> Result<Count> {
 }
 
 fn with_servers<'a>(context: &Context, command: &'a mut Command) -> Result<&'a mut Command> {
+    // An error that a test returns says what went wrong; the frames of the test runner below it say nothing.
+    command.env("RUST_LIB_BACKTRACE", "0");
     Ok(command.env(valkey::SERVERS_VARIABLE, valkey::servers_list(context)?))
 }
 
