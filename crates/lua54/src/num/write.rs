@@ -68,6 +68,10 @@ pub(crate) fn write_magnitude(
 }
 
 fn write_general(out: &mut dyn Write, x: f64, significant: usize, alternate: bool) -> fmt::Result {
+    // Most numbers of scripts are counts, ids and times: all their digits fit, and need no rounding.
+    if significant >= 14 && x < 1e14 && x.trunc() == x && !alternate {
+        return write!(out, "{}", x as u64);
+    }
     let mut decimal = Decimal::new(x, significant - 1)?;
     if !alternate {
         decimal.drop_trailing_zeros();
