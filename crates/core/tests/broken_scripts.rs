@@ -70,17 +70,17 @@ breaks! {
     complete_that_takes_token_0: "complete", "if ARGV[2] == '0' and" => "if false and",
         caught by ["L1"];
     complete_that_leaves_the_lease: "complete", "redis.call('ZREM', KEYS[1], ARGV[1])" => "1",
-        caught by ["L2", "L3"];
+        caught by ["L2", "L3", "L6"];
     complete_that_leaves_the_row: "complete", "redis.call('DEL', KEYS[2])" => "",
-        caught by ["L2", "L3"];
+        caught by ["L2", "L3", "L6"];
     complete_that_forgets_pending: "complete", "redis.call('ZREM', KEYS[3], ARGV[1])" => "",
         caught by ["L6"];
     complete_that_counts_nothing: "complete", "redis.call('INCR', KEYS[6])" => "",
         caught by ["L2"];
     claim_that_mints_nothing: "claim", "redis.call('HINCRBY', row, 'attempts', 1)" => "1",
-        caught by ["L2"];
+        caught by ["L2", "L3", "L4", "L5", "L6"];
     claim_that_leaves_pending: "claim", "    redis.call('ZREM', KEYS[1], id)\n    return" => "    return",
-        caught by ["L2"];
+        caught by ["L2", "L6"];
     claim_that_hands_out_the_youngest: "claim", "'ZRANGE', KEYS[1], 0, 0" => "'ZRANGE', KEYS[1], -1, -1",
         caught by ["L2"];
     claim_with_the_lease_off_by_1000: "claim", "now + tonumber(lease)" => "now + tonumber(lease) * 1000",
@@ -92,7 +92,7 @@ breaks! {
     claim_that_takes_any_lease: "claim", "not string.find(lease, '^[1-9][0-9]*$')" => "false",
         caught by ["L1"];
     retry_that_leaves_the_lease: "retry", "redis.call('ZREM', KEYS[1], ARGV[1])" => "",
-        caught by ["L4"];
+        caught by ["L4", "L5"];
     retry_that_leaves_pending: "retry", "redis.call('ZREM', KEYS[5], ARGV[1])" => "",
         caught by ["L6"];
     retry_without_a_delay: "retry", "now + tonumber(ARGV[3])" => "now",
@@ -113,7 +113,7 @@ breaks! {
     promote_past_its_limit: "promote", "limit - moved)" => "1000)",
         caught by ["L4"];
     promote_that_leaves_the_schedule: "promote", "redis.call('ZREM', KEYS[1], id)" => "",
-        caught by ["L4"];
+        caught by ["L4", "L5"];
     promote_that_sets_no_state: "promote", "redis.call('HSET', row, 'state', 'pending')" => "",
         caught by ["L4"];
     reap_before_the_deadline: "reap", "'-inf', now," => "'-inf', '+inf',",
@@ -131,11 +131,11 @@ breaks! {
     enqueue_that_overwrites: "enqueue", "if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end" => "",
         caught by ["L1"];
     browse_by_arrival: "browse", "redis.call('ZRANGE', KEYS[1], first, last)" => "redis.call('ZREVRANGE', KEYS[1], first, last)",
-        caught by ["L2"];
+        caught by ["L2", "L4", "L5", "L6"];
     browse_by_deadline: "browse", "if highest and highest ~= '0' then" => "if false then",
         caught by ["L6"];
     browse_of_everything: "browse", "redis.call('ZRANGE', KEYS[1], first, last)" => "redis.call('ZRANGE', KEYS[1], 0, -1)",
         caught by ["L2"];
     pending_size_off_by_one: "pending_size", "return redis.call('ZCARD', KEYS[1])" => "return redis.call('ZCARD', KEYS[1]) + 1",
-        caught by ["L1"];
+        caught by ["L1", "L2"];
 }

@@ -42,6 +42,8 @@ fn split_commands_handle_the_job_twice_in_some_orders() {
     let report = explored(Completion::Split);
     assert!(report.outcomes.contains_key(&Handled::Twice), "the model is known to be broken");
     assert_eq!(counts(&report), brute_force(&Race::new(Completion::Split, "race").unwrap()));
+    assert_eq!((report.schedules, report.states), (27, 38));
+    assert_eq!(counts(&report), BTreeMap::from([(Handled::Once, 17), (Handled::Twice, 10)]));
     let witness = &report.outcomes[&Handled::Twice].witness;
     let race = Race::new(Completion::Split, "race").unwrap();
     let run = replay(&race, witness, &mut wire()).unwrap();
@@ -52,7 +54,8 @@ fn split_commands_handle_the_job_twice_in_some_orders() {
 #[test]
 fn one_evalsha_handles_the_job_once_in_every_order() {
     let report = explored(Completion::OneEvalsha);
-    assert_eq!(report.outcomes.keys().collect::<Vec<_>>(), [&Handled::Once]);
+    assert_eq!((report.schedules, report.states), (7, 15));
+    assert_eq!(counts(&report), BTreeMap::from([(Handled::Once, 7)]));
     assert_eq!(counts(&report), brute_force(&Race::new(Completion::OneEvalsha, "race").unwrap()));
 }
 
@@ -84,4 +87,45 @@ fn a_schedule_that_cannot_be_run_says_where() {
     assert_eq!(run("WW"), RunError::Finished { at: 2, letter: 'W' });
     assert!("W-R".parse::<Schedule>().is_err());
     assert!("W".repeat(65).parse::<Schedule>().is_err());
+}
+
+/// The sentence of every finished schedule, each once, with the first schedule that earns it.
+fn verdicts(completion: Completion) -> String {
+    let scenario = Race::new(completion, "race").unwrap();
+    let mut sentences = BTreeMap::new();
+    let mut open = vec![Schedule::default()];
+    while let Some(schedule) = open.pop() {
+        let run = replay(&scenario, &schedule, &mut wire()).unwrap();
+        let ready = run.ready(&scenario);
+        if let Some(sentence) = scenario.verdict(&run) {
+            assert!(ready.is_empty(), "{schedule} is not over");
+            let words = scenario.outcome(&run.replies).words();
+            assert!(sentence.contains(words), "{schedule} was {words}: {sentence}");
+            sentences.entry(sentence).or_insert(schedule.to_string());
+        }
+        for actor in ready.into_iter().rev() {
+            open.push(schedule.steps().chain([scenario.actors()[actor].letter]).collect());
+        }
+    }
+    sentences.into_iter().map(|(sentence, schedule)| format!("{schedule}: {sentence}\n")).collect()
+}
+
+#[test]
+fn each_order_is_told_with_its_outcome_and_why() {
+    assert_eq!(
+        verdicts(Completion::Split),
+        "\
+RNWN: The next worker had claimed the job before the read, and the worker stops at what it reads: handled once.
+WRWNWN: The reaper re-queues the job between the read and the write, so it is handled twice.
+RWWNWN: The reaper re-queues the job, and the next worker claims it between the read and the last write, so it is handled twice.
+WRWWN: The reaper re-queues the job, and the row is gone before anybody claims it, by luck: handled once.
+WNRWW: The reaper re-queues the job, but the next worker had asked already, by luck: handled once.
+WWWRN: The write came before the reaper, by luck and not by rule: handled once.
+"
+    );
+    assert_eq!(
+        verdicts(Completion::OneEvalsha),
+        "\
+"
+    );
 }

@@ -123,6 +123,14 @@ impl Staged {
         Ok(true)
     }
 
+    /// Removes the queue's keys, for a wire that outlives the session.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn clear(&mut self) -> Result<(), WireError> {
+        self.stage.clear()
+    }
+
     pub fn queue(&self) -> &Queue<'static> {
         self.stage.queue()
     }
