@@ -138,8 +138,8 @@ fn apply(edit: &Edit, text: &str) -> Result<String, String> {
         return Ok(text.replacen(edit.find, edit.replace, 1));
     }
     Err(format!(
-        "{} of lua-src holds the text to edit {found} times, not once: {:?}. Has lua-src changed? \
-         Compare its Lua 5.4 with EDITS in crates/lua54/build/source.rs",
+        "{} of lua-src is not as expected: the text to edit is in it {found} times, not once. Has lua-src changed? Compare \
+         its Lua 5.4 with EDITS in crates/lua54/build/source.rs, at {:?}",
         edit.file, edit.find
     ))
 }

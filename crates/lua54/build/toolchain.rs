@@ -46,8 +46,7 @@ pub fn wasm(csrc: &Path, out: &Path) -> Result<cc::Build, String> {
 }
 
 fn clang() -> Result<String, String> {
-    println!("cargo::rerun-if-env-changed=LUA54_CC");
-    if let Ok(name) = env::var("LUA54_CC") {
+    if let Some(name) = named_in("LUA54_CC") {
         return Ok(name);
     }
     NAMES
@@ -61,14 +60,18 @@ fn clang() -> Result<String, String> {
 
 /// GNU ar writes no symbol index for wasm objects, so it has to be the `llvm-ar` beside that clang.
 fn archiver(clang: &str) -> Result<String, String> {
-    println!("cargo::rerun-if-env-changed=LUA54_AR");
-    if let Ok(name) = env::var("LUA54_AR") {
+    if let Some(name) = named_in("LUA54_AR") {
         return Ok(name);
     }
     stdout_of(clang, "--print-prog-name=llvm-ar")
         .map(|path| path.trim().to_owned())
         .filter(|path| stdout_of(path, "--version").is_some())
         .ok_or_else(|| format!("found {clang}, but not its llvm-ar. {HINT}"))
+}
+
+fn named_in(variable: &str) -> Option<String> {
+    println!("cargo::rerun-if-env-changed={variable}");
+    env::var(variable).ok().filter(|name| !name.is_empty())
 }
 
 /// The major version, from a line such as `Debian clang version 19.1.7 (3~deb12u1)`.
