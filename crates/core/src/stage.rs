@@ -56,6 +56,11 @@ impl Stage {
         &self.jobs
     }
 
+    /// The wire itself, for what need not become an act.
+    pub fn wire(&mut self) -> &mut dyn Wire {
+        &mut *self.wire
+    }
+
     /// Calls a script by its digest.
     ///
     /// # Errors

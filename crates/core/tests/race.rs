@@ -126,6 +126,10 @@ WWWRN: The write came before the reaper, by luck and not by rule: handled once.
     assert_eq!(
         verdicts(Completion::OneEvalsha),
         "\
+RNNW: The next worker had retired the job, and the script answers that it is gone — handled once.
+RNWN: The next worker holds a newer token, and the script refuses the worker's before it writes — handled once.
+RWN: The reaper had re-queued the job, and the script takes it from pending in the same step — handled once.
+WRN: The script runs to completion first, so the job is already retired before the reaper runs — handled once.
 "
     );
 }

@@ -2,10 +2,10 @@
 //! back.
 
 use echomq_core::scenario::race::{Completion, Handled};
-use echomq_core::{EngineWire, Schedule};
+use echomq_core::{EngineWire, QueueState, Schedule};
 use echomq_widget::session::present::{Present, Verb};
-use echomq_widget::session::race::Race;
-use echomq_widget::session::round_trip::RoundTrip;
+use echomq_widget::session::race::{PRESETS, Race, Transition};
+use echomq_widget::session::round_trip::{RoundTrip, delay_of, step_of};
 use echomq_widget::session::staged::Readout;
 
 const LENGTH: u32 = 6;
@@ -151,11 +151,11 @@ fn the_walk_hands_out_token_1_and_token_2() {
     assert_eq!(
         seen,
         [
-            "1) \"JOB0Jkwr5Kq0CGG\" 2) \"charge the card\" 3) (integer) 1 | Token 1 minted, state active — the first life.",
+            "1) \"JOB0JZGkP8slns\" 2) \"charge the card\" 3) (integer) 1 | Token 1 minted, state active — the first life.",
             "\"scheduled\" | The verify passes, attempts 1 is below max 3: the job parks in the schedule (state scheduled, \
              pending empty), due in 5000 ms.",
             "(integer) 1 | One due job moved back to pending.",
-            "1) \"JOB0Jkwr5Kq0CGG\" 2) \"charge the card\" 3) (integer) 2 | HINCRBY mints token 2, state active — the \
+            "1) \"JOB0JZGkP8slns\" 2) \"charge the card\" 3) (integer) 2 | HINCRBY mints token 2, state active — the \
              second life, fenced against the first.",
         ]
     );
@@ -171,11 +171,11 @@ fn the_walk_goes_to_every_step_from_every_step() {
     let of =
         |state: &echomq_core::QueueState| (state.pending.len(), state.active.len(), state.schedule.len());
     for from in 0..states.len() {
-        for to in 0..states.len() {
+        for (to, state) in states.iter().enumerate() {
             walk.go_to(from).unwrap();
             walk.go_to(to).unwrap();
             assert_eq!(walk.at(), to);
-            assert_eq!(of(walk.staged().state()), of(&states[to]), "from {from} to {to}");
+            assert_eq!(of(walk.staged().state()), of(state), "from {from} to {to}");
             assert_eq!(walk.staged().state().broken_laws(), []);
         }
     }
@@ -194,16 +194,23 @@ fn the_race_can_be_scheduled_taken_back_and_named_by_its_letters() {
         race.play(&schedule).unwrap();
         assert_eq!(race.outcome(), Some(handled), "{text}");
         assert_eq!(race.schedule(), schedule);
-        let mut states = race.states().to_vec();
+        let mut states = untimed(&race);
         while race.back().unwrap() {
             states.pop();
             assert_eq!(race.states().len(), states.len());
-            assert_eq!(race.states(), states, "{text} back to {}", race.schedule());
+            assert_eq!(untimed(&race), states, "{text} back to {}", race.schedule());
         }
         assert!(race.schedule().is_empty());
         assert!(race.play(&"WX".parse().unwrap()).is_err());
         assert!(race.schedule().is_empty(), "a schedule that cannot be run leaves the race at its start");
     }
+}
+
+/// The queue at each step. Server time goes on when a run starts over, so that deadlines say nothing.
+fn untimed(race: &Race) -> Vec<QueueState> {
+    let mut states: Vec<QueueState> = race.states().into_iter().cloned().collect();
+    states.iter_mut().flat_map(|state| &mut state.active).for_each(|member| member.score.clear());
+    states
 }
 
 /// Any actor at any time, also those that have finished.
@@ -222,5 +229,166 @@ fn no_order_of_actors_breaks_the_race() {
             }
             assert_eq!(race.states().len(), race.run().taken.len() + 1);
         }
+    }
+}
+
+fn race(completion: Completion, schedule: &str) -> Race {
+    let mut race = Race::new(wire(), "page", completion).unwrap();
+    race.load(schedule).unwrap();
+    race
+}
+
+#[test]
+fn presets_come_to_the_verdicts_of_the_course() {
+    let told = PRESETS.map(|preset| race(preset.completion, preset.schedule).verdict().unwrap());
+    assert_eq!(
+        told,
+        [
+            "The reaper re-queues the job between the read and the write, so it is handled twice.",
+            "The script runs to completion first, so the job is already retired before the reaper runs — handled once.",
+            "The next worker holds a newer token, and the script refuses the worker's before it writes — handled once.",
+        ]
+    );
+}
+
+#[test]
+fn each_step_of_a_race_tells_its_answer_and_where_the_job_is() {
+    let mut race = race(Completion::Split, "WRNWWN");
+    let served = race.served();
+    let told: Vec<String> = (1..=served.len())
+        .map(|at| {
+            race.select(at);
+            let served = &served[at - 1];
+            let laws = if served.lawful { "" } else { " (broken)" };
+            format!(
+                "{}: {} | {}{laws} | {}",
+                served.label,
+                served.brief,
+                served.place,
+                race.readout().unwrap().meaning
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "HGET attempts: \"1\" | active 1 | The row says attempts 1, the token that the worker holds: it decides to go on and write.",
+            "EVALSHA @reap: (integer) 1 | pending 1 | One orphan returned to pending.",
+            "EVALSHA @claim: … 3) (integer) 2 | active 2 | HINCRBY mints token 2, state active — the second life, fenced against the first.",
+            "ZREM active: (integer) 1 | in no set (broken) | The id leaves active, but the lease that ends is the next worker's, who holds token 2.",
+            "DEL row: (integer) 1 | gone | The row is deleted under the next worker, who holds token 2.",
+            "EVALSHA @complete: (integer) 0 | gone | Gone: the row was already retired, and at-least-once semantics promised exactly this possibility.",
+        ]
+    );
+    race.select(0);
+    assert_eq!((race.at(), race.readout()), (0, None));
+    race.select(99);
+    assert_eq!(race.at(), 6);
+}
+
+#[test]
+fn a_past_step_can_be_gone_on_from() {
+    let mut race = race(Completion::Split, "WRNWWN");
+    race.select(1);
+    race.fork().unwrap();
+    assert_eq!(race.schedule().to_string(), "W");
+    assert!(race.choose(0).unwrap());
+    assert_eq!((race.at(), race.schedule().to_string()), (2, "WW".to_owned()));
+    race.set_completion(Completion::OneEvalsha).unwrap();
+    assert_eq!((race.at(), race.lanes()[0].next), (0, Some("EVALSHA @complete")));
+}
+
+#[test]
+fn a_transition_is_torn_when_somebody_is_served_inside_it() {
+    let transition = |first, last, torn| Some(Transition { first, last, torn });
+    for (completion, schedule, expected) in [
+        (Completion::Split, "R", None),
+        (Completion::Split, "W", transition(0, 0, false)),
+        (Completion::Split, "WR", transition(0, 1, true)),
+        (Completion::Split, "WRWWN", transition(0, 3, true)),
+        (Completion::Split, "RWWWN", transition(1, 3, false)),
+        (Completion::OneEvalsha, "RWN", transition(1, 1, false)),
+    ] {
+        assert_eq!(race(completion, schedule).transition(), expected, "{schedule}");
+    }
+}
+
+#[test]
+fn a_text_that_names_no_run_says_why_and_leaves_the_start() {
+    let mut race = race(Completion::OneEvalsha, "wr");
+    assert_eq!(race.schedule().to_string(), "WR");
+    for (text, why) in [
+        ("W-R", "a schedule is letters, one per step, such as WRWW: '-' is none"),
+        ("WX", "step 2 of the schedule is X, and there is no such actor"),
+        ("WW", "step 2 of the schedule is W, who has nothing left to do by then"),
+    ] {
+        assert_eq!(race.load(text).unwrap_err().to_string(), why);
+        assert!(race.schedule().is_empty());
+        assert_eq!(race.states().len(), 1);
+    }
+}
+
+#[test]
+fn only_split_commands_handle_the_job_twice() {
+    let race = race(Completion::Split, "");
+    let told: Vec<String> = race
+        .compare()
+        .unwrap()
+        .into_iter()
+        .flat_map(|(completion, report)| {
+            report.outcomes.into_iter().map(move |(handled, found)| {
+                format!(
+                    "{}, {}: {} ({})",
+                    completion.words(),
+                    handled.words(),
+                    found.schedules,
+                    found.witness
+                )
+            })
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "split commands, handled once: 17 (RNWN)",
+            "split commands, handled twice: 10 (WRWNWN)",
+            "one EVALSHA, handled once: 7 (WRN)",
+        ]
+    );
+}
+
+#[test]
+fn the_walk_tells_its_steps_and_the_time_that_goes_by() {
+    let mut walk = RoundTrip::new(wire(), "page", 5000).unwrap();
+    assert_eq!((walk.told(), walk.attempts(), walk.elapsed_ms()), (None, "0", 0));
+    let mut told = Vec::new();
+    while walk.step().unwrap().is_some() {
+        let (attempts, elapsed, passed) = (walk.attempts(), walk.elapsed_ms(), walk.passed_ms());
+        told.push(format!("{} attempts {attempts}, {elapsed} ms, +{passed} ms", walk.told().unwrap()));
+    }
+    assert_eq!(
+        told,
+        [
+            "Step 1 of 4: claim. Token 1 minted, state active — the first life. attempts 1, 0 ms, +0 ms",
+            "Step 2 of 4: retry. The verify passes, attempts 1 is below max 3: the job parks in the schedule (state scheduled, \
+             pending empty), due in 5000 ms. attempts 1, 0 ms, +0 ms",
+            "Step 3 of 4: promote. One due job moved back to pending. attempts 1, 5000 ms, +5000 ms",
+            "Step 4 of 4: claim. HINCRBY mints token 2, state active — the second life, fenced against the first. attempts 2, \
+             5000 ms, +0 ms",
+        ]
+    );
+}
+
+#[test]
+fn attributes_of_the_walk_are_taken_or_refused() {
+    assert_eq!(delay_of(None), Ok(5000));
+    assert_eq!(delay_of(Some("0")), Ok(0));
+    assert_eq!(step_of(None), Ok(0));
+    assert_eq!(step_of(Some("4")), Ok(4));
+    for bad in ["", "-1", "1.5", "+5", "1234567890123456"] {
+        assert!(delay_of(Some(bad)).unwrap_err().to_string().contains(bad), "{bad}");
+    }
+    for bad in ["", "5", "-1", "two"] {
+        assert!(step_of(Some(bad)).unwrap_err().to_string().contains(bad), "{bad}");
     }
 }

@@ -4,6 +4,8 @@
 //! claims and completes whatever is pending. The worker completes by split commands (read, decide, write, each a round
 //! trip of its own) or by one `EVALSHA`.
 
+mod words;
+
 use echomq_engine::Reply;
 
 use super::{Actor, Scenario, Step};
@@ -62,6 +64,12 @@ impl Race {
     pub fn new(completion: Completion, queue: &str) -> Result<Race, QueueNameError> {
         let queue = Queue::new(Keys::new(queue)?, Scripts::bundled());
         Ok(Race { completion, queue, job: JobId::FIRST })
+    }
+
+    /// The same job and queue, finished in this way.
+    #[must_use]
+    pub fn with(&self, completion: Completion) -> Race {
+        Race { completion, ..self.clone() }
     }
 
     pub fn completion(&self) -> Completion {

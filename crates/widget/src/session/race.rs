@@ -1,19 +1,76 @@
 //! The learner as the scheduler: `<emq-race>`.
 
 use echomq_core::explore::{Report, explore};
-use echomq_core::scenario::race::{Completion, Handled, Race as Scene};
-use echomq_core::scenario::{Run, RunError, Scenario, Step, replay};
-use echomq_core::{EngineWire, QueueState, Schedule, Wire, WireError};
+use echomq_core::scenario::race::{Completion, Handled, NEXT_WORKER, REAPER, Race as Scene, WORKER};
+use echomq_core::scenario::{Run, RunError, Scenario, Step};
+use echomq_core::schedule::ScheduleError;
+use echomq_core::stage::{Act, Stage};
+use echomq_core::{EngineWire, JobId, QueueState, Reply, Schedule, Wire, WireError};
 
-use super::staged::SceneError;
+use super::staged::{Readout, SceneError};
 
-/// One run of the race, as far as the learner has scheduled it.
+/// Runs that are worth a button: the two that the course tells, and the one in which the fence refuses.
+pub const PRESETS: [Preset; 3] = [
+    Preset {
+        name: "split: the reaper between read and write",
+        completion: Completion::Split,
+        schedule: "WRNWWN",
+    },
+    Preset { name: "one EVALSHA", completion: Completion::OneEvalsha, schedule: "WRN" },
+    Preset { name: "one EVALSHA, too late", completion: Completion::OneEvalsha, schedule: "RNWN" },
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    pub name: &'static str,
+    pub completion: Completion,
+    pub schedule: &'static str,
+}
+
+/// One run of the race, as far as the learner has scheduled it, and the step that is looked at.
+#[derive(Debug)]
 pub struct Race {
-    wire: Box<dyn Wire>,
+    stage: Stage,
     scene: Scene,
     run: Run,
-    /// The queue at the start and after each step.
-    states: Vec<QueueState>,
+    /// The queue before the first step.
+    start: QueueState,
+    /// One per step of the run.
+    acts: Vec<Act>,
+    /// Steps up to and with the one that is looked at; 0 is the start.
+    at: usize,
+}
+
+/// A step in its lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    pub actor: usize,
+    pub label: &'static str,
+    /// The answer in as few words as can be: the whole of it is in the readout.
+    pub brief: String,
+    /// Where the job is afterwards and at which attempts: `active 1`, `gone`, and what no job should be: `in no set`.
+    pub place: String,
+    /// The laws of jobs hold afterwards.
+    pub lawful: bool,
+}
+
+/// An actor with what it would do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    pub letter: char,
+    pub name: &'static str,
+    /// `None`: it has finished.
+    pub next: Option<&'static str>,
+}
+
+/// A way of finishing with all its interleavings.
+pub type Explored = (Completion, Report<Handled>);
+
+/// Why an address or an attribute names no run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    Schedule(ScheduleError),
+    Run(RunError),
 }
 
 impl Race {
@@ -21,10 +78,35 @@ impl Race {
     /// When `queue` cannot name a queue, or the wire brings no reply.
     pub fn new(wire: Box<dyn Wire>, queue: &str, completion: Completion) -> Result<Race, SceneError> {
         let scene = Scene::new(completion, queue)?;
+        let stage = Stage::new(wire, scene.queue().keys().clone(), scene.jobs())?;
         let run = Run::new(scene.actors().len());
-        let mut race = Race { wire, scene, run, states: Vec::new() };
-        race.play(&Schedule::default()).map_err(|error| WireError(error.to_string()))?;
+        let mut race = Race { stage, scene, run, start: QueueState::default(), acts: Vec::new(), at: 0 };
+        race.start_over()?;
         Ok(race)
+    }
+
+    /// Starts over, with the other way to finish if it is another.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn set_completion(&mut self, completion: Completion) -> Result<(), WireError> {
+        self.scene = self.scene.with(completion);
+        self.start_over()
+    }
+
+    /// Starts over and runs the schedule that a text names; the start is looked at when it is empty, else its last
+    /// step. A text that names no run leaves the race at its start.
+    ///
+    /// # Errors
+    /// When the text is no schedule, or see [`Race::play`].
+    pub fn load(&mut self, text: &str) -> Result<(), LoadError> {
+        match text.trim().to_ascii_uppercase().parse() {
+            Ok(schedule) => self.play(&schedule).map_err(LoadError::Run),
+            Err(error) => {
+                self.start_over().map_err(|error| LoadError::Run(error.into()))?;
+                Err(LoadError::Schedule(error))
+            }
+        }
     }
 
     /// Starts over and runs `schedule`. A schedule that cannot be run leaves the race at its start.
@@ -34,13 +116,16 @@ impl Race {
     pub fn play(&mut self, schedule: &Schedule) -> Result<(), RunError> {
         self.start_over()?;
         for letter in schedule.steps() {
-            if let Err(error) = self.run.follow(&self.scene, &mut *self.wire, letter) {
+            let mut seen = Seen { stage: &mut self.stage, act: None };
+            let followed = self.run.follow(&self.scene, &mut seen, letter);
+            let act = seen.act;
+            if let Err(error) = followed {
                 self.start_over()?;
                 return Err(error);
             }
-            let state = self.read()?;
-            self.states.push(state);
+            self.acts.extend(act);
         }
+        self.at = self.acts.len();
         Ok(())
     }
 
@@ -49,11 +134,11 @@ impl Race {
     /// # Errors
     /// When the wire brings no reply.
     pub fn choose(&mut self, actor: usize) -> Result<bool, WireError> {
-        let taken = self.run.step(&self.scene, &mut *self.wire, actor)?;
-        if taken {
-            let state = self.read()?;
-            self.states.push(state);
-        }
+        let mut seen = Seen { stage: &mut self.stage, act: None };
+        let taken = self.run.step(&self.scene, &mut seen, actor)?;
+        let act = seen.act;
+        self.acts.extend(act);
+        self.at = self.acts.len();
         Ok(taken)
     }
 
@@ -62,10 +147,47 @@ impl Race {
     /// # Errors
     /// When the wire brings no reply.
     pub fn back(&mut self) -> Result<bool, RunError> {
-        let mut schedule = self.schedule();
-        let stepped = schedule.pop().is_some();
-        self.play(&schedule)?;
-        Ok(stepped)
+        let steps = self.acts.len();
+        self.cut(steps.saturating_sub(1))?;
+        Ok(steps > 0)
+    }
+
+    /// Takes back what came after the step that is looked at, so that the run can go on differently from there.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn fork(&mut self) -> Result<(), RunError> {
+        self.cut(self.at)
+    }
+
+    /// Looks at the queue after `at` steps.
+    pub fn select(&mut self, at: usize) {
+        self.at = at.min(self.acts.len());
+    }
+
+    /// How many steps come up to and with the one that is looked at.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The step that is looked at; `None` at the start.
+    pub fn act(&self) -> Option<&Act> {
+        self.acts.get(self.at.checked_sub(1)?)
+    }
+
+    /// The step that is looked at: its answer and what it means.
+    pub fn readout(&self) -> Option<Readout> {
+        let act = self.act()?;
+        Some(Readout { answer: act.reply.to_string(), meaning: self.scene.meaning(act).unwrap_or_default() })
+    }
+
+    /// The queue at the step that is looked at.
+    pub fn state(&self) -> &QueueState {
+        self.act().map_or(&self.start, |act| &act.after)
+    }
+
+    pub fn job(&self) -> &JobId {
+        self.stage.jobs().first().unwrap_or(&JobId::FIRST)
     }
 
     pub fn completion(&self) -> Completion {
@@ -90,9 +212,45 @@ impl Race {
         replies.map(|(actor, replies)| self.scene.next(actor, replies)).collect()
     }
 
+    pub fn lanes(&self) -> Vec<Lane> {
+        let lane = |(actor, next): (&echomq_core::scenario::Actor, Option<Step>)| Lane {
+            letter: actor.letter,
+            name: actor.name,
+            next: next.map(|step| step.label),
+        };
+        self.scene.actors().iter().zip(self.next()).map(lane).collect()
+    }
+
+    /// The steps in the order in which Valkey served them.
+    pub fn served(&self) -> Vec<Served> {
+        let served = |(taken, act): (&echomq_core::scenario::Taken, &Act)| Served {
+            actor: taken.actor,
+            label: taken.step.label,
+            brief: brief(&act.reply),
+            place: place(&act.after, self.job()),
+            lawful: act.after.broken_laws().is_empty(),
+        };
+        self.run.taken.iter().zip(&self.acts).map(served).collect()
+    }
+
+    /// The steps from the worker's first to its last, numbered from 0: what is one step with `EVALSHA`. An open
+    /// transition reaches to the end of the run.
+    pub fn transition(&self) -> Option<Transition> {
+        let of_worker = |taken: &echomq_core::scenario::Taken| taken.actor == WORKER;
+        let first = self.run.taken.iter().position(of_worker)?;
+        let open = self.scene.next(WORKER, self.run.replies.get(WORKER)?).is_some();
+        let last = match self.run.taken.iter().rposition(of_worker) {
+            Some(last) if !open => last,
+            _ => self.run.taken.len().saturating_sub(1),
+        };
+        let between = self.run.taken.get(first..=last).unwrap_or_default();
+        let torn = between.iter().any(|taken| matches!(taken.actor, REAPER | NEXT_WORKER));
+        Some(Transition { first, last, torn })
+    }
+
     /// The queue at the start, then after each step.
-    pub fn states(&self) -> &[QueueState] {
-        &self.states
+    pub fn states(&self) -> Vec<&QueueState> {
+        std::iter::once(&self.start).chain(self.acts.iter().map(|act| &act.after)).collect()
     }
 
     /// How often the job was handled; `None` while somebody has a step left.
@@ -100,7 +258,12 @@ impl Race {
         self.run.ready(&self.scene).is_empty().then(|| self.scene.outcome(&self.run.replies))
     }
 
-    /// Every interleaving, on an engine of its own.
+    /// The outcome in one sentence that says why.
+    pub fn verdict(&self) -> Option<String> {
+        self.scene.verdict(&self.run)
+    }
+
+    /// Every interleaving of this way to finish, on an engine of its own.
     ///
     /// # Errors
     /// When the engine stops a script at its limits.
@@ -108,28 +271,93 @@ impl Race {
         explore(&self.scene, &mut EngineWire::default())
     }
 
-    fn start_over(&mut self) -> Result<(), RunError> {
-        let keys = self.scene.queue().keys();
-        let rows = self.scene.jobs().iter().map(|id| keys.row(id));
-        let keys: Vec<String> = keys.shared().into_iter().chain(rows).collect();
-        let argv: Vec<&[u8]> =
-            [&b"DEL"[..]].into_iter().chain(keys.iter().map(|key| key.as_bytes())).collect();
-        self.wire.call(&argv)?;
-        self.run = replay(&self.scene, &Schedule::default(), &mut *self.wire)?;
-        self.states = vec![self.read()?];
+    /// Every interleaving of both ways to finish, on an engine of their own.
+    ///
+    /// # Errors
+    /// When the engine stops a script at its limits.
+    pub fn compare(&self) -> Result<Vec<Explored>, WireError> {
+        let mut wire = EngineWire::default();
+        let explored = |completion| Ok((completion, explore(&self.scene.with(completion), &mut wire)?));
+        Completion::ALL.into_iter().map(explored).collect()
+    }
+
+    fn cut(&mut self, steps: usize) -> Result<(), RunError> {
+        let schedule = self.schedule().steps().take(steps).collect();
+        self.play(&schedule)
+    }
+
+    fn start_over(&mut self) -> Result<(), WireError> {
+        self.run = Run::new(self.scene.actors().len());
+        self.acts.clear();
+        self.at = 0;
+        self.stage.clear()?;
+        self.scene.set_up(self.stage.wire())?;
+        self.start = self.stage.state()?;
         Ok(())
     }
+}
 
-    fn read(&mut self) -> Result<QueueState, WireError> {
-        QueueState::read(&mut *self.wire, self.scene.queue().keys(), self.scene.jobs())
+/// The worker's steps from its first to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transition {
+    pub first: usize,
+    pub last: usize,
+    /// Somebody else was served in between.
+    pub torn: bool,
+}
+
+/// A stage as a wire that keeps its last act.
+struct Seen<'a> {
+    stage: &'a mut Stage,
+    act: Option<Act>,
+}
+
+impl Wire for Seen<'_> {
+    fn call(&mut self, argv: &[&[u8]]) -> Result<Reply, WireError> {
+        let argv: Vec<Vec<u8>> = argv.iter().map(|word| word.to_vec()).collect();
+        let act = self.stage.command(&argv)?;
+        let reply = act.reply.clone();
+        self.act = Some(act);
+        Ok(reply)
+    }
+
+    fn pass(&mut self, by: std::time::Duration) -> Result<(), WireError> {
+        self.stage.wire().pass(by)
     }
 }
 
-impl std::fmt::Debug for Race {
+fn place(state: &QueueState, job: &JobId) -> String {
+    match (state.place(job), state.field(job, "attempts")) {
+        (Some(set), Some(attempts)) => format!("{} {attempts}", set.state()),
+        (Some(set), None) => format!("{}, no row", set.state()),
+        (None, Some(_)) => "in no set".to_owned(),
+        (None, None) => "gone".to_owned(),
+    }
+}
+
+/// An error's class, an array's last line, and else the whole answer.
+fn brief(reply: &Reply) -> String {
+    let text = reply.to_string();
+    match reply {
+        Reply::Error(_) => {
+            let class = reply.error_class().map(String::from_utf8_lossy);
+            format!("(error) {}", class.unwrap_or_default())
+        }
+        Reply::Array(_) => {
+            let last = text.lines().last().unwrap_or_default().trim();
+            if text.lines().count() > 1 { format!("… {last}") } else { last.to_owned() }
+        }
+        _ => text,
+    }
+}
+
+impl std::fmt::Display for LoadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Race")
-            .field("scene", &self.scene)
-            .field("schedule", &self.schedule())
-            .finish_non_exhaustive()
+        match self {
+            LoadError::Schedule(error) => error.fmt(f),
+            LoadError::Run(error) => error.fmt(f),
+        }
     }
 }
+
+impl std::error::Error for LoadError {}

@@ -7,6 +7,9 @@ use super::staged::{Move, SceneError, Staged};
 /// The steps of the walk, in order.
 pub const STEPS: [Step; 4] = [Step::Claim, Step::Retry, Step::Promote, Step::ClaimAgain];
 
+/// The retry's delay where the page asks for none.
+pub const DELAY_MS: u64 = 5000;
+
 const LEASE_MS: u64 = 30_000;
 const MAX_ATTEMPTS: u64 = 3;
 
@@ -17,6 +20,13 @@ pub enum Step {
     /// The retry's delay goes by first.
     Promote,
     ClaimAgain,
+}
+
+/// Why an attribute is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttributeError {
+    Delay(String),
+    Step(String),
 }
 
 /// The walk, as far as it has come.
@@ -67,6 +77,38 @@ impl RoundTrip {
         self.staged.acts().len()
     }
 
+    /// The last step taken; `None` at the start.
+    pub fn last(&self) -> Option<Step> {
+        STEPS.get(self.at().checked_sub(1)?).copied()
+    }
+
+    /// What a listener is told: `Step 2 of 4: retry.` and what its answer means.
+    pub fn told(&self) -> Option<String> {
+        let (at, of) = (self.at(), STEPS.len());
+        let meaning = self.staged.readout()?.meaning;
+        Some(format!("Step {at} of {of}: {}. {meaning}", self.last()?.name()))
+    }
+
+    /// The row's attempts, which count the lives and are the token.
+    pub fn attempts(&self) -> &str {
+        self.staged.state().field(self.staged.job(), "attempts").unwrap_or_default()
+    }
+
+    /// Server time that has gone by between the first step and the last.
+    pub fn elapsed_ms(&self) -> u64 {
+        let acts = self.staged.acts();
+        let ends = acts.last().zip(acts.first());
+        ends.map_or(0, |(last, first)| last.clock_ms.saturating_sub(first.clock_ms))
+    }
+
+    /// Server time that has gone by right before the last step.
+    pub fn passed_ms(&self) -> u64 {
+        match self.staged.acts() {
+            [.., before, last] => last.clock_ms.saturating_sub(before.clock_ms),
+            _ => 0,
+        }
+    }
+
     pub fn delay_ms(&self) -> u64 {
         self.delay_ms
     }
@@ -88,6 +130,42 @@ impl RoundTrip {
         }
     }
 }
+
+/// The delay that an attribute asks for; none: [`DELAY_MS`].
+///
+/// # Errors
+/// When it is not a whole number of ms that the script takes: up to 15 digits.
+pub fn delay_of(attribute: Option<&str>) -> Result<u64, AttributeError> {
+    let Some(text) = attribute else { return Ok(DELAY_MS) };
+    let taken = text.len() <= 15 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let delay_ms = text.parse().ok().filter(|_| taken);
+    delay_ms.ok_or_else(|| AttributeError::Delay(text.to_owned()))
+}
+
+/// The step that an attribute or an address starts at; none: 0, before the first.
+///
+/// # Errors
+/// When there is no such step.
+pub fn step_of(attribute: Option<&str>) -> Result<usize, AttributeError> {
+    let Some(text) = attribute else { return Ok(0) };
+    let at = text.parse().ok().filter(|at| *at <= STEPS.len());
+    at.ok_or_else(|| AttributeError::Step(text.to_owned()))
+}
+
+impl std::fmt::Display for AttributeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AttributeError::Delay(text) => {
+                write!(f, "delay is a whole number of ms from 0, {text:?} is none: {DELAY_MS} ms it is")
+            }
+            AttributeError::Step(text) => {
+                write!(f, "the walk has steps 0 to {}, {text:?} is none: it begins at the start", STEPS.len())
+            }
+        }
+    }
+}
+
+impl std::error::Error for AttributeError {}
 
 impl Step {
     pub fn name(self) -> &'static str {
