@@ -1,8 +1,8 @@
 //! Every dialogue in `cases/`, on the engine and on every real server at hand: the same text, to the byte.
 
-use echomq_engine::{Clock, Config};
+use echomq_engine::{Clock, Config, Reply};
 use emq_verify::server::Server;
-use lab_tests::cases::{CaseFile, Clients, EngineClients, ServerClients, run, split};
+use lab_tests::cases::{CaseFile, Clients, EngineClients, ServerClients, release, run, split};
 
 fn files() -> Vec<(String, CaseFile)> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
@@ -61,4 +61,44 @@ fn lines_are_split_as_in_valkey_cli() {
     assert_eq!(words(r#""\x00\xff\n\"\\" '\''"#), [b"\x00\xff\n\"\\".to_vec(), b"'".to_vec()]);
     assert_eq!(words(r#""" x"#), [b"".to_vec(), b"x".to_vec()]);
     assert_eq!(split(r#""open"#), None);
+}
+
+/// Arity, flags and key positions of a `COMMAND INFO` entry, flags in order of name.
+fn row(entry: &Reply) -> String {
+    let Reply::Array(fields) = entry else { return entry.to_string() };
+    let mut flags: Vec<String> = match &fields[2] {
+        Reply::Array(flags) => flags.iter().map(Reply::to_string).collect(),
+        other => vec![other.to_string()],
+    };
+    flags.sort();
+    let numbers: Vec<String> = [1, 3, 4, 5].iter().map(|&at| fields[at].to_string()).collect();
+    format!("{} {numbers:?} {flags:?}", fields[0])
+}
+
+/// Every command and subcommand of the engine has the row that a server has for it.
+#[test]
+fn the_table_is_that_of_the_servers() {
+    let servers = Server::all().unwrap();
+    let newest = servers.into_iter().max_by_key(|server| release(server.version())).unwrap();
+    let mut engine = EngineClients::new(Config::default());
+    let mut server = ServerClients::new(newest);
+    let mut differences = Vec::new();
+    let Reply::Array(names) = engine.call(0, &[b"COMMAND", b"LIST", b"FILTERBY", b"PATTERN", b"*"]).unwrap()
+    else {
+        panic!("no list of commands");
+    };
+    assert!(names.len() > 200, "{} commands", names.len());
+    for name in names {
+        let Reply::Bulk(name) = name else { panic!("{name} is no name") };
+        let argv: [&[u8]; 3] = [b"COMMAND", b"INFO", &name];
+        let entry = |reply: Reply| match reply {
+            Reply::Array(entries) => row(&entries[0]),
+            other => other.to_string(),
+        };
+        let (ours, theirs) = (entry(engine.call(0, &argv).unwrap()), entry(server.call(0, &argv).unwrap()));
+        if ours != theirs {
+            differences.push(format!("engine {ours}\nserver {theirs}"));
+        }
+    }
+    assert!(differences.is_empty(), "on valkey {}:\n{}", server.version(), differences.join("\n"));
 }

@@ -199,7 +199,8 @@ pub fn run(case: &Case, clients: &mut dyn Clients) -> Result<(usize, Vec<Differe
     Ok((case.steps.len(), differences))
 }
 
-fn release(version: &str) -> (u32, u32) {
+/// The major and the minor number of a release.
+pub fn release(version: &str) -> (u32, u32) {
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }

@@ -47,6 +47,7 @@ impl PartialEq for Entry {
     }
 }
 
+type Deletions = IndexMap<(usize, Rc<[u8]>), KeyVersion, Hasher>;
 type Database = IndexMap<Rc<[u8]>, Entry, Hasher>;
 
 #[derive(Clone, Debug, Default)]
@@ -54,7 +55,7 @@ pub(crate) struct Keyspace {
     databases: Vec<Rc<Database>>,
     writes: KeyVersion,
     /// The last deletion of each key that was ever watched, for a key that came and went has been touched.
-    deleted: Rc<IndexMap<(usize, Rc<[u8]>), KeyVersion, Hasher>>,
+    deleted: Rc<Deletions>,
     /// Advanced by each random choice.
     random: u64,
 }

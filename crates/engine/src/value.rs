@@ -41,10 +41,12 @@ impl Value {
     }
 
     /// The name that `OBJECT ENCODING` answers. Valkey chooses an encoding by size and content and, with few
-    /// exceptions, never goes back to a smaller one; the structures here remember that much.
-    pub fn encoding(&self) -> &'static str {
+    /// exceptions, never goes back to a smaller one; the structures here remember that much. For a string it depends on
+    /// what shares its memory block, the key and the expiry, and here, other than there, not on its past: what
+    /// APPEND and SETRANGE wrote is `raw` on a server.
+    pub(crate) fn encoding(&self, key: &[u8], has_expiry: bool) -> &'static str {
         match self {
-            Value::String(bytes) => string_encoding(bytes),
+            Value::String(bytes) => string_encoding(bytes, key.len() + if has_expiry { 8 } else { 0 }),
             Value::List(list) => list.encoding(),
             Value::Set(set) => set.encoding(),
             Value::Zset(zset) => zset.encoding(),
@@ -96,13 +98,13 @@ kind!(Set, Set);
 kind!(Zset, Zset);
 kind!(Hash, Hash);
 
-/// Valkey embeds short strings in the object that holds them.
-const EMBEDDED_BYTES: usize = 44;
+/// What fits two cache lines with the headers of object, key and value (9.1; release 8.0 embeds 44 bytes).
+const EMBEDDED_BYTES: usize = 113;
 
-fn string_encoding(bytes: &[u8]) -> &'static str {
+fn string_encoding(bytes: &[u8], beside_bytes: usize) -> &'static str {
     if parse_integer(bytes).is_some() {
         "int"
-    } else if bytes.len() <= EMBEDDED_BYTES {
+    } else if bytes.len() + beside_bytes <= EMBEDDED_BYTES {
         "embstr"
     } else {
         "raw"

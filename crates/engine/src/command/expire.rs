@@ -119,7 +119,7 @@ impl Conditions {
         // A key without an expiry counts as one that never ends.
         match old {
             None => !self.xx && !self.gt,
-            Some(old) => !self.nx && !(self.gt && new <= old) && !(self.lt && new >= old),
+            Some(old) => !(self.nx || self.gt && new <= old || self.lt && new >= old),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::keys::{NONE, READ_1, READ_1_WRITE_2, READ_2, READ_ALL, WRITE_1, WRITE
 use super::scan::{Page, ScanOptions, matches};
 use super::{Answer, Args, Ctx, Flags, Row, container, data};
 use crate::error::CommandError;
-use crate::keyspace::DATABASES;
+use crate::keyspace::{DATABASES, Entry};
 use crate::reply::Reply;
 
 pub(super) const ROWS: &[Row] = &[
@@ -31,8 +31,9 @@ pub(super) const ROWS: &[Row] = &[
 
 const OBJECT: &[Row] = &[
     data("object|encoding", 3, Flags::READONLY, READ_2, |ctx, args| {
-        let entry = ctx.entry(args.bytes(2)?);
-        Ok(entry.map_or(Reply::Nil, |entry| Reply::bulk(entry.value.encoding())))
+        let key = args.bytes(2)?;
+        let encoding = |entry: &Entry| Reply::bulk(entry.value.encoding(key, entry.expires_ms.is_some()));
+        Ok(ctx.entry(key).map_or(Reply::Nil, encoding))
     }),
     // Nobody keeps count here: each value has its one key, and was used just now.
     data("object|refcount", 3, Flags::READONLY, READ_2, |ctx, args| {

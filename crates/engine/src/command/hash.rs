@@ -3,7 +3,7 @@
 use super::float_sum::{check_finite, float_sum};
 use super::keys::{READ_1, WRITE_1};
 use super::random::{choose, push_pair, random_count};
-use super::scan::{Page, ScanOptions};
+use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -44,7 +44,7 @@ fn hget(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 /// How many fields are new.
 fn set_pairs(ctx: &mut Ctx<'_>, args: &Args<'_>, name: &str) -> Result<usize, CommandError> {
     let (key, pairs) = (args.bytes(1)?, args.rest(2));
-    if pairs.len() % 2 != 0 {
+    if !pairs.len().is_multiple_of(2) {
         return Err(CommandError::Arity { name: name.to_owned() });
     }
     let hash = ctx.create::<Hash>(key)?;
@@ -157,8 +157,9 @@ fn hrandfield(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn hscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let options = ScanOptions::read(args, 2, "NOVALUES")?;
+    read_cursor(args, 2)?;
     let Some(hash) = ctx.read::<Hash>(args.bytes(1)?)? else { return Ok(Page::end()) };
+    let options = ScanOptions::read(args, 2, "NOVALUES")?;
     let whole = hash.encoding() == "listpack";
     let page = options.page(hash.iter(), |(field, _)| field, whole);
     let mut items = Vec::new();

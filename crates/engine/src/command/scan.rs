@@ -29,7 +29,7 @@ pub(super) struct Page<T> {
 impl<'a> ScanOptions<'a> {
     /// `at` is the cursor's place; `word` is the option of this command alone: `TYPE` takes a value, others don't.
     pub fn read(args: &Args<'a>, at: usize, word: &str) -> Result<ScanOptions<'a>, CommandError> {
-        let cursor = parse_cursor(args.bytes(at)?).ok_or(CommandError::CURSOR)?;
+        let cursor = read_cursor(args, at)?;
         let mut options = ScanOptions { cursor, count: 10, pattern: None, type_name: None, brief: false };
         let mut at = at + 1;
         while at < args.len() {
@@ -96,6 +96,11 @@ impl Page<()> {
     pub fn end() -> Reply {
         Page::reply(0, Vec::new())
     }
+}
+
+/// The cursor is looked at before the key, and the key before the options.
+pub(super) fn read_cursor(args: &Args<'_>, at: usize) -> Result<u64, CommandError> {
+    parse_cursor(args.bytes(at)?).ok_or(CommandError::CURSOR)
 }
 
 /// As strtoul reads a whole argument: an unsigned number of 64 bits.

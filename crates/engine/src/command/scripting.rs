@@ -32,9 +32,9 @@ const RUN: Flags = Flags::NOSCRIPT
 
 const SCRIPT: &[Row] = &[
     control("script|load", 3, Flags::NOSCRIPT.union(Flags::STALE), NONE, load),
-    control("script|exists", -3, Flags::NOSCRIPT, NONE, exists),
-    control("script|flush", -2, Flags::NOSCRIPT, NONE, flush),
-    control("script|show", 3, Flags::NOSCRIPT, NONE, show),
+    control("script|exists", -3, Flags::NOSCRIPT.union(Flags::STALE), NONE, exists),
+    control("script|flush", -2, Flags::NOSCRIPT.union(Flags::STALE), NONE, flush),
+    control("script|show", 3, Flags::NOSCRIPT.union(Flags::STALE), NONE, show),
     // A script that runs holds the engine, so nobody ever meets one.
     control("script|kill", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, |_, _, _| {
         Err(CommandError::NOT_BUSY.into())

@@ -135,7 +135,7 @@ fn config_get(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 
 fn config_set(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let pairs = args.rest(2);
-    if pairs.len() % 2 != 0 {
+    if !pairs.len().is_multiple_of(2) {
         return Err(CommandError::Syntax);
     }
     for name in pairs.iter().step_by(2) {

@@ -2,7 +2,7 @@
 
 use super::keys::{READ_1, READ_ALL, READ_COUNTED_1, WRITE_1, WRITE_1_READ_REST, WRITE_1_WRITE_2};
 use super::random::{choose, random_count};
-use super::scan::{Page, ScanOptions};
+use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -211,9 +211,10 @@ pub(super) fn cardinality_limit(args: &Args<'_>, mut at: usize) -> Result<usize,
 }
 
 fn sscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    read_cursor(args, 2)?;
+    let Some(set) = ctx.read::<Set>(args.bytes(1)?)? else { return Ok(Page::end()) };
     // No word of its own: an option that nobody can send.
     let options = ScanOptions::read(args, 2, "\0")?;
-    let Some(set) = ctx.read::<Set>(args.bytes(1)?)? else { return Ok(Page::end()) };
     let whole = set.encoding() != "hashtable";
     let page = options.page(set.iter(), |member| member, whole);
     let items = page.items.into_iter().filter(|member| options.admits(member)).map(Reply::bulk);

@@ -83,7 +83,8 @@ impl<'a> SetOptions<'a> {
                 options.get = true;
             } else if args.is(at, "KEEPTTL") && (expiry_free || matches!(options.expiry, Expiry::Keep)) {
                 options.expiry = Expiry::Keep;
-            } else if let Some(moment) = read_moment(args, at).filter(|moment| options.expiry.admits(*moment))
+            } else if let Some(moment) =
+                read_moment(args, at).filter(|moment| expiry_free || options.expiry.is_same_option(*moment))
             {
                 at += 1;
                 options.expiry = Expiry::At(moment);
@@ -98,12 +99,8 @@ impl<'a> SetOptions<'a> {
 
 impl Expiry {
     /// An option may be given again, and then its last value counts; two different ones exclude each other.
-    fn admits(self, moment: Moment) -> bool {
-        match self {
-            Expiry::Clear => true,
-            Expiry::Keep => false,
-            Expiry::At(other) => other.is_same_option(moment),
-        }
+    fn is_same_option(self, moment: Moment) -> bool {
+        matches!(self, Expiry::At(other) if other.is_same_option(moment))
     }
 
     /// The moment in Unix milliseconds; `None` for no expiry. `KEEPTTL` is not asked here.
@@ -160,12 +157,21 @@ fn write_text(ctx: &mut Ctx<'_>, key: &[u8], value: &[u8], expiry: Expiry, expir
 
 fn getex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let key = args.bytes(1)?;
-    let expiry = match args.len() {
-        2 => None,
-        3 if args.is(2, "PERSIST") => Some(Expiry::Clear),
-        4 => Some(Expiry::At(read_moment(args, 2).ok_or(CommandError::Syntax)?)),
-        _ => return Err(CommandError::Syntax),
-    };
+    // PERSIST is `Some(Clear)`.
+    let mut expiry = None;
+    let mut at = 2;
+    while at < args.len() {
+        let admits = |moment: &Moment| expiry.is_none_or(|expiry: Expiry| expiry.is_same_option(*moment));
+        if args.is(at, "PERSIST") && expiry.is_none_or(|expiry| matches!(expiry, Expiry::Clear)) {
+            expiry = Some(Expiry::Clear);
+            at += 1;
+        } else if let Some(moment) = read_moment(args, at).filter(admits) {
+            expiry = Some(Expiry::At(moment));
+            at += 2;
+        } else {
+            return Err(CommandError::Syntax);
+        }
+    }
     let expires_ms = expiry.map(|expiry| expiry.resolve(ctx, args, "getex")).transpose()?;
     let reply = text_or_nil(ctx.read::<Vec<u8>>(key)?);
     let Some(expires_ms) = expires_ms else { return Ok(reply) };
@@ -208,7 +214,7 @@ fn mget(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 /// The keys and values of MSET and MSETNX.
 fn pairs<'a>(args: &Args<'a>, name: &str) -> Result<&'a [&'a [u8]], CommandError> {
     let pairs = args.rest(1);
-    if pairs.len() % 2 == 0 { Ok(pairs) } else { Err(CommandError::Arity { name: name.to_owned() }) }
+    if pairs.len().is_multiple_of(2) { Ok(pairs) } else { Err(CommandError::Arity { name: name.to_owned() }) }
 }
 
 fn put_pairs(ctx: &mut Ctx<'_>, pairs: &[&[u8]]) {

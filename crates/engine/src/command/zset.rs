@@ -2,7 +2,7 @@
 
 use super::keys::{READ_1, WRITE_1, WRITE_ALL_BUT_LAST, WRITE_COUNTED_1, WRITE_COUNTED_2};
 use super::random::{choose, push_pair, random_count};
-use super::scan::{Page, ScanOptions};
+use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -67,7 +67,7 @@ impl Options {
             at += 1;
         }
         let left = args.len() - at;
-        if left == 0 || left % 2 != 0 {
+        if left == 0 || !left.is_multiple_of(2) {
             return Err(CommandError::Syntax);
         }
         if found.nx && found.xx {
@@ -309,8 +309,9 @@ fn zrandmember(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn zscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let options = ScanOptions::read(args, 2, "NOSCORES")?;
+    read_cursor(args, 2)?;
     let Some(zset) = ctx.read::<Zset>(args.bytes(1)?)? else { return Ok(Page::end()) };
+    let options = ScanOptions::read(args, 2, "NOSCORES")?;
     let whole = zset.encoding() == "listpack";
     let page = options.page(zset.iter(), |(member, _)| member, whole);
     let mut items = Vec::new();

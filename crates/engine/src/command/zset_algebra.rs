@@ -194,7 +194,8 @@ impl<'a> Query<'a> {
             let first_score = nan_to_zero(score * weight);
             let joined = others.iter().try_fold(first_score, |joined, (source, weight)| {
                 let score = source.score(&member)?;
-                Some(self.aggregate.join(joined, nan_to_zero(score * weight)))
+                // NaN loses against either bound, and makes a sum 0.
+                Some(self.aggregate.join(joined, score * weight))
             });
             if let Some(score) = joined {
                 result.insert(&member, score);
@@ -247,9 +248,9 @@ fn store_result(ctx: &mut Ctx<'_>, args: &Args<'_>, operation: Operation, name: 
 
 fn zintercard(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let keys = input_keys(args, 1, "zintercard")?;
-    let limit = super::set::cardinality_limit(args, 2 + keys.len())?;
     let sources: Result<Vec<_>, _> = keys.iter().map(|key| source(ctx, key)).collect();
     let mut sources = sources?;
+    let limit = super::set::cardinality_limit(args, 2 + keys.len())?;
     sources.sort_by_key(|source| source.len());
     let Some((first, others)) = sources.split_first() else { return Ok(Reply::Integer(0)) };
     let items = first.items();

@@ -259,3 +259,110 @@ impl LexBound<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The textbook form: a list, sorted again after each change.
+    #[derive(Debug, Default)]
+    struct Model(Vec<(f64, Vec<u8>)>);
+
+    impl Model {
+        fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+            let old = self.remove(member);
+            self.0.push((score, member.to_vec()));
+            self.0.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+            old
+        }
+
+        fn remove(&mut self, member: &[u8]) -> Option<f64> {
+            let at = self.0.iter().position(|item| item.1 == member)?;
+            Some(self.0.remove(at).0)
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Insert(u8, i8),
+        Remove(u8),
+        PopFirst,
+        PopLast,
+        RemoveRange(usize, usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            8 => (0..60_u8, -4..4_i8).prop_map(|(member, score)| Step::Insert(member, score)),
+            3 => (0..60_u8).prop_map(Step::Remove),
+            1 => Just(Step::PopFirst),
+            1 => Just(Step::PopLast),
+            1 => (0..40_usize, 0..5_usize).prop_map(|(start, len)| Step::RemoveRange(start, len)),
+        ];
+        proptest::collection::vec(step, 0..200)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        /// Over the change from search to index and back down: the same answers as the textbook form.
+        #[test]
+        fn answers_as_the_textbook_form(steps in steps()) {
+            let (mut zset, mut model) = (Zset::default(), Model::default());
+            for step in steps {
+                match step {
+                    Step::Insert(member, score) => {
+                        let (member, score) = ([member], f64::from(score));
+                        prop_assert_eq!(zset.insert(&member, score), model.insert(&member, score));
+                    }
+                    Step::Remove(member) => {
+                        prop_assert_eq!(zset.remove(&[member]), model.remove(&[member]));
+                    }
+                    Step::PopFirst => {
+                        let expected = (!model.0.is_empty()).then(|| model.0.remove(0));
+                        let popped = zset.pop_first().map(|(member, score)| (score, member.to_vec()));
+                        prop_assert_eq!(popped, expected);
+                    }
+                    Step::PopLast => {
+                        let popped = zset.pop_last().map(|(member, score)| (score, member.to_vec()));
+                        prop_assert_eq!(popped, model.0.pop());
+                    }
+                    Step::RemoveRange(start, len) => {
+                        let end = (start + len).min(model.0.len());
+                        let start = start.min(end);
+                        model.0.drain(start..end);
+                        prop_assert_eq!(zset.remove_range(start..end), end - start);
+                    }
+                }
+                let all: Vec<(f64, Vec<u8>)> = zset.iter().map(|(m, s)| (s, m.to_vec())).collect();
+                prop_assert_eq!(&all, &model.0);
+                for (rank, (score, member)) in model.0.iter().enumerate() {
+                    prop_assert_eq!(zset.rank(member), Some(rank));
+                    prop_assert_eq!(zset.score(member), Some(*score));
+                }
+            }
+        }
+
+        #[test]
+        fn score_ranges_are_those_of_a_filter(
+            scores in proptest::collection::vec(-5..5_i8, 0..60),
+            (min, max, min_exclusive, max_exclusive) in (-6..6_i8, -6..6_i8, any::<bool>(), any::<bool>()),
+        ) {
+            let mut zset = Zset::default();
+            for (member, score) in scores.iter().enumerate() {
+                zset.insert(&[member as u8], f64::from(*score));
+            }
+            let (min, max) = (f64::from(min), f64::from(max));
+            let range = zset.score_range(
+                ScoreBound { score: min, exclusive: min_exclusive },
+                ScoreBound { score: max, exclusive: max_exclusive },
+            );
+            let above = |score: f64| if min_exclusive { score > min } else { score >= min };
+            let below = |score: f64| if max_exclusive { score < max } else { score <= max };
+            let expected = zset.iter().filter(|(_, score)| above(*score) && below(*score)).count();
+            prop_assert_eq!(range.len(), expected);
+        }
+    }
+}
