@@ -24,9 +24,14 @@ const QUEUE: &str = "emq-verify-bench";
 /// and over its unix socket, and each as a multiple of the first Valkey over loopback.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example (a release build, or the numbers say little):
-  cargo run --release -p emq-verify -- bench")]
+Examples (a release build, or the numbers say little):
+  cargo run --release -p emq-verify -- bench
+  valgrind --tool=callgrind target/release/emq-verify bench --on engine --pairs 1000 --rounds 1")]
 pub struct Bench {
+    /// One place alone, for a profiler: engine, valkey, or where a server runs
+    #[arg(long, value_name = "WHERE")]
+    on: Option<On>,
+
     /// Jobs to claim and complete in each round
     #[arg(long, value_name = "N", default_value = "5000")]
     pairs: NonZeroUsize,
@@ -48,7 +53,10 @@ impl Bench {
             console.note("a debug build: the engine is many times slower than it can be");
         }
         // The servers live until their lanes are done.
-        let places = On::Valkey.places()?;
+        let places = match &self.on {
+            Some(on) => on.places()?,
+            None => [On::Valkey.places()?, On::Engine.places()?].into_iter().flatten().collect(),
+        };
         let mut lanes = lanes(&places)?;
         for round in 0..self.rounds.get() {
             console.note(format_args!("round {} of {}", round + 1, self.rounds));
@@ -62,7 +70,7 @@ impl Bench {
     }
 }
 
-/// Valkey over loopback comes first: it is what the others are compared with.
+/// In the order of the places, each server over loopback first: the first lane is what the others are compared with.
 fn lanes(places: &[Place]) -> anyhow::Result<Vec<Lane>> {
     let lane = |name: String, wire| Lane { name, wire, rounds: Vec::new() };
     let mut lanes = Vec::new();
@@ -75,7 +83,6 @@ fn lanes(places: &[Place]) -> anyhow::Result<Vec<Lane>> {
             lanes.push(lane(format!("valkey {} at its unix socket", server.version()), Box::new(wire)));
         }
     }
-    lanes.push(lane("engine in this process".to_owned(), Place::Engine.wire()?));
     Ok(lanes)
 }
 
