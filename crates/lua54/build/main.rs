@@ -1,8 +1,8 @@
 //! Compiles Lua 5.4 from the C sources inside the `lua-src` crate.
 //!
-//! mlua's `vendored` would do that for native targets, but its build refuses wasm32-unknown-unknown and takes no
-//! edits. So one build serves both: the same files, the same edits ([`source`]), and for wasm also the few C
-//! functions that the platform lacks (`csrc/wasm`).
+//! mlua's `vendored` would do that for native targets, but its build refuses wasm32-unknown-unknown and takes
+//! no edits. So one build serves both: the same files, the same edits ([`source`]), and for wasm also the few
+//! C functions that the platform lacks (`csrc/wasm`).
 
 #![expect(clippy::print_stdout, reason = "a build script talks to cargo by printing")]
 
@@ -39,8 +39,9 @@ fn build() -> Result<(), String> {
     c.try_compile("lua54").map_err(|e| format!("cannot compile Lua: {e}"))?;
 
     println!("cargo::rustc-link-search=native={}", out.display());
-    // mlua-sys declares these functions without saying where they are, and in the order of a link line it comes
-    // after this crate. Taking every object at once makes the order irrelevant; `--gc-sections` drops the unused.
+    // mlua-sys declares these functions without saying where they are, and in the order of a link line it
+    // comes after this crate. Taking every object at once makes the order irrelevant; `--gc-sections` drops
+    // the unused.
     println!("cargo::rustc-link-lib=static:+whole-archive=lua54");
     if env::var_os("CARGO_CFG_UNIX").is_some() {
         println!("cargo::rustc-link-lib=m");
@@ -48,7 +49,8 @@ fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// The default C compiler of the host, always optimizing: an unoptimized Lua makes every test of the engine slow.
+/// The default C compiler of the host, always optimizing: an unoptimized Lua makes every test of the engine
+/// slow.
 fn native() -> cc::Build {
     let mut c = cc::Build::new();
     c.opt_level(2);

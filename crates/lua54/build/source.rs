@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Library files that stay out, because no script of the engine may reach what is in them. `csrc/absent.c` stands
-/// in for the functions that mlua refers to. What they would need of a C library is then not needed either.
+/// Library files that stay out, because no script of the engine may reach what is in them. `csrc/absent.c`
+/// stands in for the functions that mlua refers to. What they would need of a C library is then not needed
+/// either.
 const LEFT_OUT: &[&str] = &["liolib.c", "loslib.c", "loadlib.c", "lutf8lib.c", "ldblib.c"];
 
 /// One change of a source text. The build fails when `find` is not there exactly once.
@@ -16,11 +17,11 @@ struct Edit {
     replace: &'static str,
 }
 
-/// Valkey runs Lua 5.1, where every number is a double. The edits of lobject.c give 5.4 the same outside; what they
-/// leave to 5.4's integers is what its library functions make, such as `#t`.
+/// Valkey runs Lua 5.1, where every number is a double. The edits of lobject.c give 5.4 the same outside;
+/// what they leave to 5.4's integers is what its library functions make, such as `#t`.
 const EDITS: &[Edit] = &[
-    // A text becomes a number as strtod reads it, never an integer. So arithmetic overflows into `inf` and not around,
-    // `-0` keeps its sign and `0xffffffffffffffff` is not -1.
+    // A text becomes a number as strtod reads it, never an integer. So arithmetic overflows into `inf` and
+    // not around, `-0` keeps its sign and `0xffffffffffffffff` is not -1.
     Edit {
         file: "lobject.c",
         find: "  if ((e = l_str2int(s, &i)) != NULL) {  /* try as an integer */
@@ -55,15 +56,17 @@ const EDITS: &[Edit] = &[
     len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
 ",
     },
-    // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks still off: in
-    // `xpcall(loop, loop)` the limit on instructions would end the first loop and never the second.
+    // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks
+    // still off: in `xpcall(loop, loop)` the limit on instructions would end the first loop and never the
+    // second.
     Edit {
         file: "ldebug.c",
         find: "    luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
         replace: "    L->allowhook = 1;
     luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
     },
-    // Only userdata have finalizers, as in 5.1. A script's own would run with hooks off, and whenever memory says so.
+    // Only userdata have finalizers, as in 5.1. A script's own would run with hooks off, and whenever memory
+    // says so.
     Edit {
         file: "lapi.c",
         find: "      hvalue(obj)->metatable = mt;
@@ -87,8 +90,8 @@ pub fn locate() -> Result<PathBuf, String> {
     if let Some(dir) = env::var_os("LUA54_SRC") {
         return Ok(dir.into());
     }
-    // Offline at first: this also has to work where only the tools' own downloads were allowed. Without the flag
-    // cargo may fetch what the workspace's other members need and this build did not.
+    // Offline at first: this also has to work where only the tools' own downloads were allowed. Without the
+    // flag cargo may fetch what the workspace's other members need and this build did not.
     let metadata = cargo_metadata(&["--offline"]).or_else(|_| cargo_metadata(&[]))?;
     let manifest = metadata["packages"]
         .as_array()
@@ -102,7 +105,8 @@ pub fn locate() -> Result<PathBuf, String> {
         .ok_or_else(|| format!("no folder lua-5.4.* in {}", root.display()))
 }
 
-/// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in place.
+/// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in
+/// place.
 pub fn edited(lua: &Path, out: &Path) -> Result<Vec<PathBuf>, String> {
     let mut units = Vec::new();
     let mut edits_made = 0;
@@ -146,7 +150,8 @@ fn apply(edit: &Edit, text: &str) -> Result<String, String> {
 
 fn cargo_metadata(more: &[&str]) -> Result<serde_json::Value, String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // Only the host's packages, of which lua-src is one as a build dependency: cargo then needs no others on disk.
+    // Only the host's packages, of which lua-src is one as a build dependency: cargo then needs no others on
+    // disk.
     let host = env::var("HOST").map_err(|e| format!("HOST: {e}"))?;
     let output = Command::new(cargo)
         .args(["metadata", "--format-version=1", "--filter-platform", &host])

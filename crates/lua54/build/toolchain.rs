@@ -1,11 +1,12 @@
-//! Clang for wasm32-unknown-unknown. The host's default compiler seldom has this target, and the names and flags of
-//! WebAssembly's setjmp are LLVM's own, so it has to be clang, and not an old one.
+//! Clang for wasm32-unknown-unknown. The host's default compiler seldom has this target, and the names and
+//! flags of WebAssembly's setjmp are LLVM's own, so it has to be clang, and not an old one.
 
 use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// From here on LLVM calls `__wasm_setjmp` and its siblings, which `csrc/wasm/sjlj.c` defines. Before, others.
+/// From here on LLVM calls `__wasm_setjmp` and its siblings, which `csrc/wasm/sjlj.c` defines. Before,
+/// others.
 const OLDEST: u32 = 19;
 /// Names to try, newest last: a distribution's default may be older than a versioned package beside it.
 const NAMES: &[&str] = &["clang-19", "clang-20", "clang-21", "clang-22", "clang-23", "clang"];
@@ -20,8 +21,9 @@ pub fn wasm(csrc: &Path, out: &Path) -> Result<cc::Build, String> {
     // Never the host's headers: what Lua includes is in this folder or comes with clang.
     let include = csrc.join("include");
 
-    // LLVM 19 puts a weak definition of the exception tag into each object that uses setjmp, later ones expect one
-    // from a runtime. Our weak one serves both, but only from an object compiled without the setjmp flag.
+    // LLVM 19 puts a weak definition of the exception tag into each object that uses setjmp, later ones
+    // expect one from a runtime. Our weak one serves both, but only from an object compiled without the
+    // setjmp flag.
     let tag = cc::Build::new()
         .compiler(&clang)
         .out_dir(out)

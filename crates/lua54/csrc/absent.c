@@ -1,5 +1,6 @@
-/* The standard libraries that are not compiled in. mlua refers to the functions that open them, so these exist and
-   open an empty table: `Lua::new()` works, and a script that asks for `os.time` hears of a nil value. */
+/* The standard libraries that are not compiled in. mlua refers to the functions that open them, so these
+   exist and open an empty table: `Lua::new()` works, and a script that asks for `os.time` hears of a nil
+   value. */
 #include "lua.h"
 #include "lualib.h"
 

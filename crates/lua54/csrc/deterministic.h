@@ -1,6 +1,6 @@
-/* Included ahead of every Lua source file, on every target.
-   Lua takes its hash seed, and for some sorts a pivot, from the clock and from addresses. The engine has no
-   entropy: the same script gives the same answer, the order of pairs() included, natively and in a browser. */
+/* Included ahead of every Lua source file, on every target. Lua takes its hash seed, and for some sorts a
+   pivot, from the clock and from addresses. The engine has no entropy: the same script gives the same
+   answer, the order of pairs() included, natively and in a browser. */
 #ifndef LUA54_DETERMINISTIC_H
 #define LUA54_DETERMINISTIC_H
 

@@ -1,11 +1,11 @@
 //! Text of doubles as C has it: `strtod`, and what `printf` makes of `%g`, `%e`, `%f` and `%a`.
 //!
-//! In wasm this is the number text of Lua itself; natively Lua uses the C library of the host, and the tests hold the
-//! two to the same bytes. On every target it is here for those who have to print as Valkey does: `%.14g` is how its
-//! Lua prints a number, `%.17g` how it writes a double that must come back unchanged.
+//! In wasm this is the number text of Lua itself; natively Lua uses the C library of the host, and the tests
+//! hold the two to the same bytes. On every target it is here for those who have to print as Valkey does:
+//! `%.14g` is how its Lua prints a number, `%.17g` how it writes a double that must come back unchanged.
 //!
-//! The hard part, correctly rounded decimal digits, is Rust's own: `{:.13e}` gives the 14 digits that `%.14g` wants,
-//! and `str::parse` reads as strtod does. What is left is where the point goes, and hexadecimal.
+//! The hard part, correctly rounded decimal digits, is Rust's own: `{:.13e}` gives the 14 digits that `%.14g`
+//! wants, and `str::parse` reads as strtod does. What is left is where the point goes, and hexadecimal.
 
 mod read;
 pub(crate) mod write;

@@ -1,7 +1,8 @@
 //! C's `snprintf` for one value, which is how Lua calls it. Used in wasm only; natively the host has one.
 //!
-//! What is here is what Lua's formats can hold: the flags, a width, a precision, the length modifier `ll` (all integers
-//! arrive as 64 bits) and the conversions of `string.format`. `*`, `%n` and wide characters are not.
+//! What is here is what Lua's formats can hold: the flags, a width, a precision, the length modifier `ll`
+//! (all integers arrive as 64 bits) and the conversions of `string.format`. `*`, `%n` and wide characters are
+//! not.
 
 use std::fmt::{self, Write};
 
@@ -18,8 +19,8 @@ pub(crate) enum Value<'a> {
     Address(usize),
 }
 
-/// Writes into `out` as much as fits, and gives the length of all of it. `None` when the format is no format, or is
-/// not for such a value.
+/// Writes into `out` as much as fits, and gives the length of all of it. `None` when the format is no format,
+/// or is not for such a value.
 pub(crate) fn format(out: &mut [u8], format: &[u8], value: Value) -> Option<usize> {
     let mut sink = Sink { out, len: 0 };
     let mut rest = format;
@@ -248,7 +249,8 @@ impl Spec {
     }
 }
 
-/// Goes on reading a decimal number of which `value` is read. Far beyond Lua's two figures it stays where it is.
+/// Goes on reading a decimal number of which `value` is read. Far beyond Lua's two figures it stays where it
+/// is.
 fn number(mut value: usize, mut text: &[u8]) -> (usize, &[u8]) {
     while let Some((&digit @ b'0'..=b'9', rest)) = text.split_first() {
         value = (value * 10 + usize::from(digit - b'0')).min(1 << 16);

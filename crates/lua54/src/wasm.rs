@@ -1,6 +1,7 @@
 //! What the C code of the wasm build asks of Rust: `snprintf` (`csrc/wasm/include/stdio.h`) and `strtod`.
 //!
-//! Safety, for all of them: Lua passes C strings that live through the call, and a buffer of the size that it says.
+//! Safety, for all of them: Lua passes C strings that live through the call, and a buffer of the size that it
+//! says.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
@@ -47,8 +48,8 @@ unsafe extern "C" fn strtod(text: *const c_char, end: *mut *const c_char) -> f64
     }
 }
 
-/// As C's: the text is cut to fit and ends in a zero byte; the answer is the length of all of it, or negative when the
-/// format is none. No format of Lua's is such.
+/// As C's: the text is cut to fit and ends in a zero byte; the answer is the length of all of it, or negative
+/// when the format is none. No format of Lua's is such.
 unsafe fn snprintf(to: *mut u8, size: usize, format: &CStr, value: Value) -> c_int {
     let Some(room) = size.checked_sub(1) else { return -1 };
     let out = unsafe { slice::from_raw_parts_mut(to, size) };

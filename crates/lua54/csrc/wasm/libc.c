@@ -1,6 +1,7 @@
-/* The part of a C library that Lua calls and that wasm32-unknown-unknown lacks. memcpy, memmove, memset, memcmp, strlen
-   and the functions of math.h come from Rust's compiler_builtins, number text from src/wasm.rs, the rest are one-liners
-   in include/. Written for size: these are called for names, formats and patterns, never for bulk data. */
+/* The part of a C library that Lua calls and that wasm32-unknown-unknown lacks. memcpy, memmove, memset,
+   memcmp, strlen and the functions of math.h come from Rust's compiler_builtins, number text from
+   src/wasm.rs, the rest are one-liners in include/. Written for size: these are called for names, formats
+   and patterns, never for bulk data. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,10 @@
-/* What LLVM's WebAssembly setjmp/longjmp calls (the interface of LLVM 19 and later; wasi-libc and Emscripten define the
-   same three functions for themselves).
+/* What LLVM's WebAssembly setjmp/longjmp calls (the interface of LLVM 19 and later; wasi-libc and
+   Emscripten define the same three functions for themselves).
 
-   The compiler turns a function that calls setjmp into one that catches the exception `__c_longjmp`. On a catch it asks
-   `__wasm_setjmp_test` whether the buffer thrown at was filled by this very call of this function, and at which of its
-   setjmps; if not, it throws on. That is all the state there is: who filled the buffer, and where. */
+   The compiler turns a function that calls setjmp into one that catches the exception `__c_longjmp`. On a
+   catch it asks `__wasm_setjmp_test` whether the buffer thrown at was filled by this very call of this
+   function, and at which of its setjmps; if not, it throws on. That is all the state there is: who filled
+   the buffer, and where. */
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>

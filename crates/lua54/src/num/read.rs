@@ -1,11 +1,11 @@
-//! Text to doubles. Where the number ends is found here; a decimal one is then left to `str::parse`, which rounds
-//! correctly, and a hexadecimal one is rounded here.
+//! Text to doubles. Where the number ends is found here; a decimal one is then left to `str::parse`, which
+//! rounds correctly, and a hexadecimal one is rounded here.
 
 use super::{FRACTION_BITS, round_half_even};
 
-/// Reads the longest number at the start of `text`, as C's `strtod` does in the C locale: leading white space, a sign,
-/// decimal or `0x` hexadecimal, `inf`, `infinity`, `nan`, `nan(1)`. Gives its value and how many bytes it took; `(0.0, 0)` when
-/// there is none.
+/// Reads the longest number at the start of `text`, as C's `strtod` does in the C locale: leading white
+/// space, a sign, decimal or `0x` hexadecimal, `inf`, `infinity`, `nan`, `nan(1)`. Gives its value and how
+/// many bytes it took; `(0.0, 0)` when there is none.
 pub fn strtod(text: &[u8]) -> (f64, usize) {
     let mut scan = Scan { text, at: 0 };
     scan.skip_while(|c| matches!(c, b' ' | b'\t'..=b'\r'));
@@ -57,7 +57,8 @@ impl Scan<'_> {
         found
     }
 
-    /// Skips letters, digits and underscores in parentheses. C lets them choose among NaNs; here there is one.
+    /// Skips letters, digits and underscores in parentheses. C lets them choose among NaNs; here there is
+    /// one.
     fn skip_nan_payload(&mut self) {
         let start = self.at;
         if self.peek() == b'(' {
@@ -276,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Mantissas around each tie, at the borders of the range. Subnormal results are left out: glibc 2.36 rounds some of
-    /// them wrongly.
+    /// Mantissas around each tie, at the borders of the range. Subnormal results are left out: glibc 2.36
+    /// rounds some of them wrongly.
     #[test]
     fn hexadecimal_is_rounded_once_and_to_even() {
         for low in ["", "7", "8", "80000001", "7ffffffffff", "80000000000000000001"] {

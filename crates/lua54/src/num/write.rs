@@ -31,8 +31,9 @@ pub fn g17(x: f64) -> String {
     fmt(x, Conversion::General, Some(17))
 }
 
-/// What `printf` writes of `x` for this conversion. No precision means C's default: 6 decimals, or for `%a` as many
-/// digits as are needed. Infinities and NaN are `inf` and `nan`, with a minus where the sign bit is set (glibc).
+/// What `printf` writes of `x` for this conversion. No precision means C's default: 6 decimals, or for `%a`
+/// as many digits as are needed. Infinities and NaN are `inf` and `nan`, with a minus where the sign bit is
+/// set (glibc).
 pub fn fmt(x: f64, conversion: Conversion, precision: Option<usize>) -> String {
     let mut out = String::new();
     if x.is_sign_negative() {
@@ -43,7 +44,8 @@ pub fn fmt(x: f64, conversion: Conversion, precision: Option<usize>) -> String {
     out
 }
 
-/// The text of a number that has no sign, for `printf`, which places the sign itself. `alternate` is the flag `#`.
+/// The text of a number that has no sign, for `printf`, which places the sign itself. `alternate` is the flag
+/// `#`.
 pub(crate) fn write_magnitude(
     out: &mut dyn Write,
     x: f64,
@@ -132,7 +134,8 @@ impl Decimal {
     }
 }
 
-/// `0x` is the caller's, as the sign is. One hexadecimal digit before the point: 1, or 0 for zero and subnormals.
+/// `0x` is the caller's, as the sign is. One hexadecimal digit before the point: 1, or 0 for zero and
+/// subnormals.
 fn write_hexadecimal(out: &mut dyn Write, x: f64, precision: Option<usize>, alternate: bool) -> fmt::Result {
     let biased = (x.to_bits() >> FRACTION_BITS) as i32;
     let fraction = x.to_bits() & ((1 << FRACTION_BITS) - 1);

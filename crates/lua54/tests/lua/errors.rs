@@ -88,7 +88,8 @@ fn an_error_of_a_rust_function_is_caught_by_lua() {
     assert!(matches!(&**cause, Error::RuntimeError(text) if text == "uncaught"), "{error:?}");
 }
 
-/// Lua calls Rust calls Lua, twenty deep; the innermost error passes through all of them, and every destructor runs.
+/// Lua calls Rust calls Lua, twenty deep; the innermost error passes through all of them, and every
+/// destructor runs.
 #[wasm_bindgen_test(unsupported = test)]
 fn an_error_passes_through_nested_frames_of_lua_and_rust() {
     struct Counted(Rc<Cell<u32>>);
@@ -160,7 +161,8 @@ fn errors_inside_coroutines_stay_inside() {
     );
 }
 
-/// Seven kinds of error, 1,500 times each. A leak of Lua's stack, of its memory or of wasm's shadow stack would show or trap.
+/// Seven kinds of error, 1,500 times each. A leak of Lua's stack, of its memory or of wasm's shadow stack
+/// would show or trap.
 #[wasm_bindgen_test(unsupported = test)]
 fn ten_thousand_errors_leave_nothing_behind() {
     let lua = Lua::new();

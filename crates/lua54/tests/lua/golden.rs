@@ -1,7 +1,8 @@
-//! Golden files: written natively, where Lua prints and reads numbers by the host's C library, and compared everywhere.
-//! `UPDATE_EXPECT=1 cargo test -p lua54` writes them anew, for a person to read the diff of.
+//! Golden files: written natively, where Lua prints and reads numbers by the host's C library, and compared
+//! everywhere. `UPDATE_EXPECT=1 cargo test -p lua54` writes them anew, for a person to read the diff of.
 
-/// Compares with the file of that name in tests/golden. In wasm there is no file system, so the text is compiled in.
+/// Compares with the file of that name in tests/golden. In wasm there is no file system, so the text is
+/// compiled in.
 macro_rules! check_golden {
     ($name:literal, $actual:expr) => {
         crate::golden::check($name, include_str!(concat!("../golden/", $name)), $actual)

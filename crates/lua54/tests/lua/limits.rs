@@ -1,5 +1,5 @@
-//! What a script may not do to its host: run for ever, take all memory, overflow a stack. Each ends in an error, and the
-//! state works on.
+//! What a script may not do to its host: run for ever, take all memory, overflow a stack. Each ends in an
+//! error, and the state works on.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,8 +9,9 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 /// Stops every script of `lua` that takes more than `budget` instructions, counted from now, for good.
 ///
-/// The hook is global, because each coroutine would have one of its own. Once the budget is spent the hook comes before
-/// every instruction: a pcall swallows an error of the hook, but then the first instruction after it throws again, outside.
+/// The hook is global, because each coroutine would have one of its own. Once the budget is spent the hook
+/// comes before every instruction: a pcall swallows an error of the hook, but then the first instruction
+/// after it throws again, outside.
 fn limit_instructions(lua: &Lua, budget: u32) {
     const STEP: u32 = 1000;
     let left = Rc::new(Cell::new(budget));

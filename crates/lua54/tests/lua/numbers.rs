@@ -1,7 +1,8 @@
-//! Numbers: the arithmetic and text that Valkey's Lua shows, and the text of thousands of doubles against the C library.
+//! Numbers: the arithmetic and text that Valkey's Lua shows, and the text of thousands of doubles against the
+//! C library.
 //!
-//! The golden file holds a readable sample and, for all numbers, one digest per format and block. When a digest differs,
-//! its number says which numbers to print.
+//! The golden file holds a readable sample and, for all numbers, one digest per format and block. When a
+//! digest differs, its number says which numbers to print.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! Nothing depends on the run or the target: hashes, and so the order of `pairs`, sorting, and random numbers.
+//! Nothing depends on the run or the target: hashes, and so the order of `pairs`, sorting, and random
+//! numbers.
 
 use lua54::mlua::Lua;
 use wasm_bindgen_test::wasm_bindgen_test;

@@ -1,5 +1,5 @@
-/* There are no files, and no place to print to. These are inline so that the compiler sees at each call what comes of it
-   and drops the rest: most of luaL_loadfilex goes away because nothing can be opened. */
+/* There are no files, and no place to print to. These are inline so that the compiler sees at each call
+   what comes of it and drops the rest: most of luaL_loadfilex goes away because nothing can be opened. */
 #pragma once
 #include <stddef.h>
 
@@ -21,8 +21,8 @@ static inline size_t fwrite(const void *from, size_t size, size_t n, FILE *f) { 
 static inline int fflush(FILE *f) { return 0; }
 #define fprintf(...) ((void)0)
 
-/* All of Lua prints one value at a time. The type of that value picks the function, so no variable arguments are needed,
-   and the formatting can be Rust (src/printf.rs). */
+/* All of Lua prints one value at a time. The type of that value picks the function, so no variable
+   arguments are needed, and the formatting can be Rust (src/printf.rs). */
 int lua54_format_f64(char *to, size_t size, const char *format, double value);
 int lua54_format_i64(char *to, size_t size, const char *format, long long value);
 int lua54_format_text(char *to, size_t size, const char *format, const void *value);
