@@ -34,6 +34,7 @@ use crate::keyspace::Hasher;
 use crate::reply::Reply;
 use crate::session::Session;
 use convert::{FIELDS, Reader};
+use random::Lrand48;
 use shared::{Input, Shared, Stop};
 use vm::{Call, Raise};
 
@@ -57,6 +58,8 @@ pub(crate) enum Access {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptCache {
     scripts: Rc<IndexMap<Rc<str>, Script, Hasher>>,
+    /// `math.random` goes on from script to script, so its state belongs to the server's.
+    random: Lrand48,
 }
 
 impl ScriptCache {
@@ -104,6 +107,8 @@ pub(crate) struct Host {
 const CHUNK_NAME: &str = "@user_script";
 /// Lua counts this many instructions before it asks.
 const COUNT: c_int = 10_000;
+/// How deep calls may nest in 5.1. The hook looks, so it may be a few thousand more.
+const MAX_CALLS: c_int = 20_000;
 /// More compiled chunks than this are forgotten together, for they hold Lua memory.
 const MAX_CHUNKS: usize = 2_000;
 
@@ -432,13 +437,12 @@ unsafe extern "C-unwind" fn hook(lua: *mut ffi::lua_State, info: *mut ffi::lua_D
             tracing::line(lua, shared, &mut *info);
             return;
         }
-        let instructions = shared.instructions.get() + COUNT.unsigned_abs() as u64;
-        shared.instructions.set(instructions);
-        if instructions >= shared.config.limits.script_instructions {
-            shared.stopped.set(Some(Stop::Endless));
-        }
-        if shared.is_stopped() {
+        if !shared.charge(u64::from(COUNT.unsigned_abs())) {
             vm::stop(lua);
+        }
+        // 5.4 lets Lua functions nest until its stack holds a million values.
+        if ffi::lua_getstack(lua, MAX_CALLS, info) != 0 {
+            ffi::luaL_error(lua, c"stack overflow".as_ptr());
         }
     }
 }

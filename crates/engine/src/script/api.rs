@@ -119,7 +119,7 @@ fn log(call: &Call) -> Result<c_int, Raise> {
         let text = format!("ERR {}.log() requires two arguments or more.", library(call));
         return Err(call::raise(call, &text));
     }
-    if !call.is_number(1) {
+    if call.number(1).is_none() {
         return Err(call::raise(call, "ERR First argument must be a number (log level)."));
     }
     if !(0..=3).contains(&call.check_integer(1)?) {

@@ -141,9 +141,26 @@ fn handle(call: &Call) -> Result<c_int, Raise> {
     Ok(1)
 }
 
+/// `coroutine.create` and `coroutine.wrap`; the upvalue is Lua's own.
+pub(super) fn on_function(call: &Call) -> Result<c_int, Raise> {
+    let is_lua = call.kind(1) == ffi::LUA_TFUNCTION && unsafe { ffi::lua_iscfunction(call.lua, 1) } == 0;
+    if !is_lua {
+        return Err(Raise::argument(1, "Lua function expected"));
+    }
+    sandbox::call_original(call)
+}
+
+/// `coroutine.status`; the upvalue is Lua's own.
+pub(super) fn on_coroutine(call: &Call) -> Result<c_int, Raise> {
+    if call.kind(1) != ffi::LUA_TTHREAD {
+        return Err(Raise::argument(1, "coroutine expected"));
+    }
+    sandbox::call_original(call)
+}
+
 /// `coroutine.resume`; the upvalue is Lua's own.
 pub(super) fn resume(call: &Call) -> Result<c_int, Raise> {
-    let results = sandbox::call_original(call)?;
+    let results = on_coroutine(call)?;
     if !call.truthy(-results) {
         caught(call, ffi::LUA_ERRRUN)?;
     }
@@ -382,16 +399,41 @@ fn load(call: &Call) -> Result<c_int, Raise> {
     call.push_bytes(b"");
     loop {
         call.push(1);
-        unsafe { ffi::lua_call(call.lua, 0, 1) };
+        let status = unsafe { ffi::lua_pcall(call.lua, 0, 1, 0) };
+        if status != ffi::LUA_OK {
+            return reader_failed(call, status);
+        }
+        if call.is_number(-1) {
+            call.check_string(-1)?;
+        }
         match call.string(-1) {
             Some(b"") => break,
-            Some(_) => unsafe { ffi::lua_concat(call.lua, 2) },
+            Some(_) => unsafe {
+                ffi::lua_concat(call.lua, 2);
+                // Every piece copies what was there.
+                call.charge(1 + ffi::lua_rawlen(call.lua, -1) as u64 / 16)?;
+            },
             None if call.kind(-1) == ffi::LUA_TNIL => break,
             None => return Err(Raise::text("reader function must return a string")),
         }
     }
     call.set_top(3);
     compile(call, 3, b"=(load)")
+}
+
+/// Valkey's handler of uncaught errors has seen the error of a reader before `load` returns it: it is a table.
+fn reader_failed(call: &Call, status: c_int) -> Result<c_int, Raise> {
+    caught(call, status)?;
+    if call.kind(-1) == ffi::LUA_TSTRING {
+        call.push_table(0, 1);
+        call.push_bytes(b"ERR ");
+        call.push(-3);
+        unsafe { ffi::lua_concat(call.lua, 2) };
+        call.set_field(-2, "err");
+    }
+    call.push_nil();
+    unsafe { ffi::lua_insert(call.lua, -2) };
+    Ok(2)
 }
 
 fn loadstring(call: &Call) -> Result<c_int, Raise> {

@@ -27,23 +27,47 @@ fn operand(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What 5.4 says, and 5.1 for the same.
-const OTHER: [(&[u8], &[u8]); 5] = [
+const OTHER: [(&[u8], &[u8]); 3] = [
     (b"attempt to yield across a C-call boundary", b"attempt to yield across metamethod/C-call boundary"),
     (b"attempt to yield from outside a coroutine", b"attempt to yield across metamethod/C-call boundary"),
-    (b"C stack overflow", b"stack overflow"),
-    (b"stack overflow (message handler)", b"stack overflow"),
-    (b"invalid pattern capture", b"invalid pattern capture"),
+    (b"bad argument #1 to 'char' (value out of range)", b"bad argument #1 to 'char' (invalid value)"),
 ];
 
+/// Messages that 5.4 makes longer.
+const LONGER: [&[u8]; 2] = [b"stack overflow", b"invalid capture index"];
+
+/// Where a message begins that has another text in 5.1.
 fn find_other(message: &[u8]) -> Option<usize> {
-    find(message, b"stack overflow").map(|at| if message[..at].ends_with(b"C ") { at - 2 } else { at })
+    let starts = LONGER.iter().copied().chain([&b"bad 'for' "[..], b"bad argument #1 to 'char'"]);
+    starts.into_iter().find_map(|start| find(message, start))
 }
 
 fn other(text: &[u8]) -> Option<Vec<u8>> {
-    if text.starts_with(b"stack overflow") {
-        return Some(b"stack overflow".to_vec());
-    }
-    OTHER.iter().find(|(newer, _)| text == *newer).map(|(_, older)| older.to_vec())
+    let longer = LONGER.iter().find(|start| text.starts_with(start)).copied();
+    let same = || OTHER.iter().find(|(newer, _)| text == *newer).map(|(_, older)| *older);
+    longer.or_else(same).map(<[u8]>::to_vec).or_else(|| for_loop(text)).or_else(|| string_arithmetic(text))
+}
+
+/// `bad 'for' limit (number expected, got string)`.
+fn for_loop(text: &[u8]) -> Option<Vec<u8>> {
+    let rest = text.strip_prefix(b"bad 'for' ")?;
+    let what = &rest[..find(rest, b" (number expected")?];
+    Some([b"'for' ", what, b" must be a number"].concat())
+}
+
+/// `attempt to add a 'string' with a 'number'`: 5.1 names the operand that is no number, the first if both are none. A
+/// string that reads as a number cannot be told from another here.
+fn string_arithmetic(text: &[u8]) -> Option<Vec<u8>> {
+    let with = find(text, b"' with a '")?;
+    let first = &text[find(text, b" a '")? + 4..with];
+    let second = text[with + 10..].strip_suffix(b"'")?;
+    let is_fine = |kind: &[u8]| kind == b"number" || kind == b"string";
+    let wrong = match (is_fine(first), is_fine(second)) {
+        (true, false) => second,
+        _ if first == b"number" => second,
+        _ => first,
+    };
+    Some([b"attempt to perform arithmetic on a ", wrong, b" value"].concat())
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {

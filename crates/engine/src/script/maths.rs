@@ -3,15 +3,19 @@
 use std::ffi::c_int;
 
 use super::random::Lrand48;
-use super::vm::{Body, Call, Raise, truncate};
+use super::vm::{Body, Call, Raise};
 
 pub(super) const FUNCTIONS: &[(&str, Body)] = &[
     ("atan2", |call| two(call, f64::atan2)),
+    ("ceil", |call| one(call, f64::ceil)),
     ("cosh", |call| one(call, f64::cosh)),
+    ("floor", |call| one(call, f64::floor)),
     ("fmod", |call| two(call, |x, y| x % y)),
     ("frexp", frexp),
     ("ldexp", ldexp),
     ("log10", |call| one(call, f64::log10)),
+    ("max", |call| extreme(call, |x, best| x > best)),
+    ("min", |call| extreme(call, |x, best| x < best)),
     ("mod", |call| two(call, |x, y| x % y)),
     ("pow", |call| two(call, f64::powf)),
     ("random", random),
@@ -73,24 +77,25 @@ fn scale(mut x: f64, mut exponent: i32) -> f64 {
 }
 
 fn random(call: &Call) -> Result<c_int, Raise> {
-    let draw = call.shared().random.borrow_mut().draw();
+    let draw = call.shared().state.borrow_mut().scripts.random.draw();
     // Never 1: the largest draw counts as 0.
     let r = f64::from(draw % Lrand48::MAX) / f64::from(Lrand48::MAX);
     let value = match call.top() {
         0 => r,
         1 => {
-            let high = call.check_integer(1)?;
+            let high = check_int(call, 1)?;
             if high < 1 {
                 return Err(Raise::argument(1, "interval is empty"));
             }
-            within(r, 1, high)
+            (r * f64::from(high)).floor() + 1.0
         }
         2 => {
-            let (low, high) = (call.check_integer(1)?, call.check_integer(2)?);
+            let (low, high) = (check_int(call, 1)?, check_int(call, 2)?);
             if low > high {
                 return Err(Raise::argument(2, "interval is empty"));
             }
-            within(r, low, high)
+            let width = high.wrapping_sub(low).wrapping_add(1);
+            (r * f64::from(width)).floor() + f64::from(low)
         }
         _ => return Err(Raise::text("wrong number of arguments")),
     };
@@ -98,17 +103,27 @@ fn random(call: &Call) -> Result<c_int, Raise> {
     Ok(1)
 }
 
-/// 5.1 holds the bounds in 32 bits.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "as C's casts")]
-fn within(r: f64, low: i64, high: i64) -> f64 {
-    let (low, high) = (low as i32, high as i32);
-    let width = high.wrapping_sub(low).wrapping_add(1);
-    (r * f64::from(width)).floor() + f64::from(low)
+fn randomseed(call: &Call) -> Result<c_int, Raise> {
+    let seed = check_int(call, 1)?;
+    call.shared().state.borrow_mut().scripts.random = Lrand48::new(seed);
+    Ok(0)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "as C's casts: the low 32 bits are the seed")]
-fn randomseed(call: &Call) -> Result<c_int, Raise> {
-    let seed = truncate(call.check_number(1)?) as i32;
-    call.shared().random.replace(Lrand48::new(seed));
-    Ok(0)
+/// 5.1 holds these in 32 bits.
+#[expect(clippy::cast_possible_truncation, reason = "as C's cast: the low 32 bits")]
+fn check_int(call: &Call, at: c_int) -> Result<i32, Raise> {
+    Ok(call.check_integer(at)? as i32)
+}
+
+/// The first of the arguments for which `goes_before` holds against all others.
+fn extreme(call: &Call, goes_before: fn(f64, f64) -> bool) -> Result<c_int, Raise> {
+    let mut best = call.check_number(1)?;
+    for at in 2..=call.top() {
+        let x = call.check_number(at)?;
+        if goes_before(x, best) {
+            best = x;
+        }
+    }
+    call.push_number(best);
+    Ok(1)
 }

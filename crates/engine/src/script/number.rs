@@ -5,10 +5,9 @@ use std::io::Write as _;
 
 /// Appends the text of `x`.
 ///
-/// Integers count as such up to half the range of 64 bits: 2^62 is written as a float already (and 2^63 ends in
-/// zeros therefore).
+/// Integers count as such inside the range of 64 bits; 2^63 is a float already and ends in zeros therefore.
 pub(super) fn write_argument(out: &mut Vec<u8>, x: f64) {
-    const LIMIT: f64 = 4_611_686_018_427_387_904.0;
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if x.trunc() == x && x.abs() < LIMIT {
         #[expect(clippy::cast_possible_truncation, reason = "whole, and in range")]
         let n = x as i64;
@@ -89,6 +88,7 @@ mod tests {
             (-0.0, "0"),
             (9_223_372_036_854_775_808.0, "9223372036854776000"),
             (-9_223_372_036_854_775_808.0, "-9223372036854776000"),
+            (4_611_686_018_427_387_904.0, "4611686018427387904"),
             (1e17, "100000000000000000"),
             (123_456_789_012_345_678.0, "123456789012345680"),
             (0.1, "0.1"),

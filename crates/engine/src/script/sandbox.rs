@@ -15,7 +15,7 @@ use super::{api, base, maths, strings, tables};
 
 /// Lua's own functions that 5.1 has with the same meaning.
 const BASE: &[&str] = &["rawequal", "type"];
-const COROUTINE: &[&str] = &["create", "status", "wrap", "yield"];
+const COROUTINE: &[&str] = &["yield"];
 
 /// Lua's own functions whose integer arguments are cut to integers first; bit `n` stands for argument `n`.
 const STRING: &[(&str, u32)] = &[
@@ -37,14 +37,10 @@ const MATH: &[(&str, u32)] = &[
     ("acos", 0),
     ("asin", 0),
     ("atan", 0),
-    ("ceil", 0),
     ("cos", 0),
     ("deg", 0),
     ("exp", 0),
-    ("floor", 0),
     ("log", 0),
-    ("max", 0),
-    ("min", 0),
     ("modf", 0),
     ("rad", 0),
     ("sin", 0),
@@ -263,7 +259,10 @@ fn coroutine_library(lua: *mut ffi::lua_State, shared: *const Shared) {
             originals(lua, -1, name);
             set_field(lua, -3, name.as_bytes());
         }
+        wrapped(lua, shared, "create", base::on_function);
         wrapped(lua, shared, "resume", base::resume);
+        wrapped(lua, shared, "status", base::on_coroutine);
+        wrapped(lua, shared, "wrap", base::on_function);
         ffi::lua_settop(lua, -2);
         functions(lua, shared, &[("running", base::running)]);
     }

@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use super::Access;
-use super::random::Lrand48;
 use crate::engine::{Config, State};
 use crate::error::Failure;
 use crate::reply::Reply;
@@ -35,7 +34,6 @@ pub(super) struct Shared {
     pub text: RefCell<Vec<u8>>,
     /// Texts of the numbers among the arguments of the current `redis.call`.
     pub numbers: RefCell<Vec<u8>>,
-    pub random: RefCell<Lrand48>,
     pub trace: RefCell<Option<ScriptTrace>>,
 }
 
@@ -70,7 +68,6 @@ impl Shared {
             reply: RefCell::new(Reply::Nil),
             text: RefCell::default(),
             numbers: RefCell::default(),
-            random: RefCell::new(Lrand48::new(0)),
             trace: RefCell::new(None),
         }
     }
@@ -83,7 +80,16 @@ impl Shared {
         self.wrote.set(false);
         self.stopped.set(None);
         self.error_line.set(-1);
-        self.random.replace(Lrand48::new(0));
+    }
+
+    /// Counts work that Lua does not count, so that no loop of ours outlives the budget; false when it is used up.
+    pub fn charge(&self, instructions: u64) -> bool {
+        let total = self.instructions.get().saturating_add(instructions);
+        self.instructions.set(total);
+        if total >= self.config.limits.script_instructions {
+            self.stopped.set(Some(Stop::Endless));
+        }
+        !self.is_stopped()
     }
 
     pub fn is_stopped(&self) -> bool {

@@ -71,6 +71,7 @@ fn insert(call: &Call) -> Result<c_int, Raise> {
         2 => set(call, end),
         3 => {
             let at = call.check_integer(2)?;
+            call.charge(end.saturating_sub(at).max(0).unsigned_abs())?;
             for to in (at.saturating_add(1)..=end.max(at)).rev() {
                 get(call, to - 1);
                 set(call, to);

@@ -116,6 +116,11 @@ impl Call {
         unsafe { &*self.shared }
     }
 
+    /// See [`Shared::charge`].
+    pub fn charge(&self, instructions: u64) -> Result<(), Raise> {
+        if self.shared().charge(instructions) { Ok(()) } else { Err(Raise::Stop) }
+    }
+
     pub fn top(&self) -> c_int {
         unsafe { ffi::lua_gettop(self.lua) }
     }
