@@ -110,12 +110,23 @@ impl Engine {
     }
 
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.state.borrow().clone())
+        let state = self.state.borrow();
+        // Copies of shared data only, but for the traces, which tell of runs and not of data.
+        Snapshot(State {
+            keyspace: state.keyspace.clone(),
+            scripts: state.scripts.clone(),
+            clock: state.clock,
+            config: state.config,
+            traces: None,
+        })
     }
 
-    /// Goes back (or over) to `snapshot`. Sessions are not part of it: WATCH and MULTI stay as they are.
+    /// Goes back (or over) to `snapshot`. Sessions and traces are not part of it: WATCH and MULTI stay as they are, and what
+    /// was recorded stays recorded.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        self.state.borrow_mut().clone_from(&snapshot.0);
+        let mut state = self.state.borrow_mut();
+        let traces = state.traces.take();
+        *state = State { traces, ..snapshot.0.clone() };
     }
 
     /// Starts or stops recording [`ScriptTrace`]s. Off, scripts run without hooks.

@@ -6,6 +6,7 @@ mod list;
 mod number;
 mod packed;
 mod set;
+mod shortest;
 mod zset;
 
 pub use hash::Hash;

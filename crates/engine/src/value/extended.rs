@@ -96,6 +96,19 @@ impl Extended {
 const SCALE: u64 = 100_000_000_000_000_000;
 const DECIMALS_SCALE: u128 = SCALE as u128;
 
+/// Ten to the `exponent` to the nearest: a mantissa with its highest bit set, and its power of two.
+pub(super) fn power_of_ten(exponent: i32) -> (u64, i32) {
+    let mut power = Natural::from(1);
+    for _ in 0..exponent.unsigned_abs() {
+        power.multiply_add(10, 0);
+    }
+    let nearest = if exponent < 0 { Natural::from(1).divided(&power) } else { power.rounded() };
+    match nearest {
+        Extended::Finite { mantissa, exponent, .. } => (mantissa, exponent),
+        Extended::Infinite { .. } => (0, 0),
+    }
+}
+
 /// The sum of two finite numbers that are not zero, the larger in magnitude first.
 fn add_smaller(large: Extended, small: Extended) -> Extended {
     let (

@@ -1,5 +1,7 @@
 //! Numbers as text, read and written as Valkey does.
 
+use super::shortest::digits;
+
 /// An integer in the one form that Valkey takes for one: no plus, no leading zero, no space, no `-0`.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
@@ -68,19 +70,18 @@ pub(crate) fn score_text(x: f64) -> String {
     if x.abs() <= PLAIN_INTEGERS && x.trunc() == x {
         return String::from_utf8(integer_text(x as i64)).unwrap_or_default();
     }
-    let scientific = format!("{:e}", x.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let sign = if x < 0.0 { "-" } else { "" };
-    format!("{sign}{}", place_point(&digits, exponent))
+    let (digits, last) = digits(x.abs());
+    let mut text = place_point(&String::from_utf8(digits).unwrap_or_default(), last);
+    if x < 0.0 {
+        text.insert(0, '-');
+    }
+    text
 }
 
-/// `digits` with a decimal point after the first one, times ten to the `exponent`.
-fn place_point(digits: &str, exponent: i32) -> String {
+/// `digits`, of which the last one stands for ten to the `last`, with a decimal point or an exponent.
+fn place_point(digits: &str, last: i32) -> String {
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // The power of ten of the last digit.
-    let last = exponent - count + 1;
+    let exponent = last + count - 1;
     let repeat = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
     if last >= 0 && exponent < count + 7 {
         return format!("{digits}{}", repeat(last));
