@@ -1,4 +1,15 @@
 //! From argv to a handler: lookup, arity, what the session and the caller allow, the call itself.
+//!
+//! Where an answer is not a server's, on purpose:
+//! - Choices at random (SPOP, SRANDMEMBER, HRANDFIELD, ZRANDMEMBER, RANDOMKEY) follow a fixed sequence; the order of KEYS, and
+//!   of hashes and sets too large for a listpack, is a fixed one too. A SCAN cursor is a place in an order of hashes.
+//! - Nothing waits: a blocking command without data answers at once, as in a transaction.
+//! - An expired key is gone at once everywhere, also for DBSIZE and INFO, which on a server count it until it is collected.
+//! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no words;
+//!   INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes nothing.
+//! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
+//! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
+//! - Field expiry of hashes (HEXPIRE …), SORT, DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are not there yet.
 
 mod args;
 mod cluster;
@@ -7,19 +18,24 @@ mod expire;
 mod float_sum;
 mod generic;
 mod hash;
+#[cfg(feature = "introspection")]
 mod introspection;
 mod keys;
+#[cfg(feature = "lcs")]
 mod lcs;
+#[cfg(feature = "list")]
 mod list;
 mod random;
 mod scan;
 mod scripting;
 mod server;
+#[cfg(feature = "set")]
 mod set;
 mod string;
 mod table;
 mod transaction;
 mod zset;
+#[cfg(feature = "algebra")]
 mod zset_algebra;
 mod zset_range;
 
@@ -123,6 +139,8 @@ pub(crate) struct Ctx<'a> {
     pub session: &'a mut Session,
     pub clock: Clock,
     pub config: &'a Config,
+    /// How many scripts the cache holds, for INFO.
+    pub cached_scripts: usize,
 }
 
 /// A client's call.
@@ -173,7 +191,13 @@ fn run_data(state: &mut State, session: &mut Session, row: &Row, argv: &[&[u8]])
     let (Run::Data(handler) | Run::ContainerOr(_, handler)) = row.run else {
         return Err(CommandError::NotFromScript);
     };
-    let mut ctx = Ctx { keyspace: &mut state.keyspace, session, clock: state.clock, config: &state.config };
+    let mut ctx = Ctx {
+        keyspace: &mut state.keyspace,
+        session,
+        clock: state.clock,
+        config: &state.config,
+        cached_scripts: state.scripts.len(),
+    };
     handler(&mut ctx, &Args::new(argv))
 }
 

@@ -13,7 +13,8 @@ use crate::script::{Host, ScriptCache};
 use crate::session::Session;
 use crate::trace::ScriptTrace;
 
-/// Whose words the engine speaks where releases differ.
+/// Which release the engine says it is. The words are those of 9.1 for both; where 8.0 differs, the cases in `tests/cases` say so
+/// (`before_9`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     V8_0,

@@ -15,6 +15,11 @@
 //! # Ok::<(), echomq_engine::Failure>(())
 //! ```
 
+#![cfg_attr(
+    not(feature = "full"),
+    allow(dead_code, reason = "the structures are whole, whatever families use them")
+)]
+
 mod clock;
 mod command;
 mod engine;

@@ -70,3 +70,45 @@ pub(crate) fn index_range(start: i64, end: i64, len: usize) -> std::ops::Range<u
     let position = |at: i64| usize::try_from(at).unwrap_or(0);
     position(start)..position(end) + 1
 }
+
+/// The timeout of a blocking command, in seconds; nothing waits here, but a wrong one is refused.
+pub(crate) fn read_timeout(args: &Args<'_>, at: usize) -> Result<(), CommandError> {
+    let seconds = parse_float(args.bytes(at)?).ok_or(CommandError::TIMEOUT_FLOAT)?;
+    if seconds * 1000.0 > i64::MAX as f64 {
+        return Err(CommandError::TIMEOUT_RANGE);
+    }
+    if seconds < 0.0 { Err(CommandError::TIMEOUT_NEGATIVE) } else { Ok(()) }
+}
+
+/// A number of keys at `at` and the keys after it; and the place behind them.
+pub(crate) fn counted_keys<'a>(args: &Args<'a>, at: usize) -> Result<(&'a [&'a [u8]], usize), CommandError> {
+    let count = args.integer(at).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
+    let count = count.ok_or(CommandError::NUMKEYS_POSITIVE)?;
+    let keys = args.slice(at + 1, count).ok_or(CommandError::Syntax)?;
+    Ok((keys, at + 1 + count))
+}
+
+/// `COUNT n` at `at`, and nothing after it; 1 when it is not there.
+pub(crate) fn pop_count(args: &Args<'_>, at: usize) -> Result<usize, CommandError> {
+    match args.len().saturating_sub(at) {
+        0 => Ok(1),
+        2 if args.is(at, "COUNT") => {
+            let count = args.integer(at + 1).ok().and_then(|n| usize::try_from(n).ok());
+            count.filter(|&n| n > 0).ok_or(CommandError::COUNT_POSITIVE)
+        }
+        _ => Err(CommandError::Syntax),
+    }
+}
+
+/// `LIMIT n` from `at` on; no limit is the largest one.
+pub(crate) fn cardinality_limit(args: &Args<'_>, mut at: usize) -> Result<usize, CommandError> {
+    let mut limit = 0;
+    while at < args.len() {
+        if !args.is_with_value(at, "LIMIT") {
+            return Err(CommandError::Syntax);
+        }
+        limit = args.positive(at + 1).map_err(|_| CommandError::LIMIT_NEGATIVE)?;
+        at += 2;
+    }
+    Ok(if limit == 0 { usize::MAX } else { limit })
+}

@@ -1,11 +1,11 @@
 //! Lists. The blocking forms answer at once, as they do in a script or a transaction: nothing waits in this engine.
 
-use super::args::index_range;
+use super::args::{counted_keys, index_range, pop_count, read_timeout};
 use super::keys::{READ_1, WRITE_1, WRITE_1_WRITE_2, WRITE_ALL_BUT_LAST, WRITE_COUNTED_1, WRITE_COUNTED_2};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{End, List, parse_float};
+use crate::value::{End, List};
 
 pub(super) const ROWS: &[Row] = &[
     data("lpush", -3, Flags::GROW_FAST, WRITE_1, |ctx, args| push(ctx, args, End::Left)),
@@ -103,15 +103,6 @@ fn pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End, name: &str) -> Answer {
     }
 }
 
-/// The timeout of a blocking command, in seconds; nothing waits here, but a wrong one is refused.
-pub(super) fn read_timeout(args: &Args<'_>, at: usize) -> Result<(), CommandError> {
-    let seconds = parse_float(args.bytes(at)?).ok_or(CommandError::TIMEOUT_FLOAT)?;
-    if seconds * 1000.0 > i64::MAX as f64 {
-        return Err(CommandError::TIMEOUT_RANGE);
-    }
-    if seconds < 0.0 { Err(CommandError::TIMEOUT_NEGATIVE) } else { Ok(()) }
-}
-
 fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End) -> Answer {
     let last = args.len() - 1;
     read_timeout(args, last)?;
@@ -121,26 +112,6 @@ fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End) -> Answer {
         }
     }
     Ok(ctx.nil_array())
-}
-
-/// A number of keys at `at` and the keys after it; and the place behind them.
-pub(super) fn counted_keys<'a>(args: &Args<'a>, at: usize) -> Result<(&'a [&'a [u8]], usize), CommandError> {
-    let count = args.integer(at).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
-    let count = count.ok_or(CommandError::NUMKEYS_POSITIVE)?;
-    let keys = args.slice(at + 1, count).ok_or(CommandError::Syntax)?;
-    Ok((keys, at + 1 + count))
-}
-
-/// `COUNT n` at `at`, and nothing after it; 1 when it is not there.
-pub(super) fn pop_count(args: &Args<'_>, at: usize) -> Result<usize, CommandError> {
-    match args.len().saturating_sub(at) {
-        0 => Ok(1),
-        2 if args.is(at, "COUNT") => {
-            let count = args.integer(at + 1).ok().and_then(|n| usize::try_from(n).ok());
-            count.filter(|&n| n > 0).ok_or(CommandError::COUNT_POSITIVE)
-        }
-        _ => Err(CommandError::Syntax),
-    }
 }
 
 /// LMPOP and BLMPOP, whose number of keys is at `at`.

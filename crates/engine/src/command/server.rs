@@ -71,6 +71,9 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     if wants("clients") {
         sections.push("# Clients\r\nconnected_clients:1\r\nblocked_clients:0\r\n".to_owned());
     }
+    if wants("memory") {
+        sections.push(format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n", ctx.cached_scripts));
+    }
     if wants("replication") {
         sections.push("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n".to_owned());
     }

@@ -1,5 +1,6 @@
 //! Sets.
 
+use super::args::cardinality_limit;
 use super::keys::{READ_1, READ_ALL, READ_COUNTED_1, WRITE_1, WRITE_1_READ_REST, WRITE_1_WRITE_2};
 use super::random::{choose, random_count};
 use super::scan::{Page, ScanOptions, read_cursor};
@@ -195,19 +196,6 @@ fn sintercard(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let keys = args.slice(2, count).ok_or(CommandError::NUMKEYS_TOO_MANY)?;
     let limit = cardinality_limit(args, 2 + count)?;
     Ok(Reply::integer(common(&sets(ctx, keys)?).take(limit).count()))
-}
-
-/// `LIMIT n` from `at` on; no limit is the largest one.
-pub(super) fn cardinality_limit(args: &Args<'_>, mut at: usize) -> Result<usize, CommandError> {
-    let mut limit = 0;
-    while at < args.len() {
-        if !args.is_with_value(at, "LIMIT") {
-            return Err(CommandError::Syntax);
-        }
-        limit = args.positive(at + 1).map_err(|_| CommandError::LIMIT_NEGATIVE)?;
-        at += 2;
-    }
-    Ok(if limit == 0 { usize::MAX } else { limit })
 }
 
 fn sscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {

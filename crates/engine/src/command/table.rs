@@ -4,19 +4,24 @@ use super::{Row, Run};
 
 pub(super) const FAMILIES: &[&[Row]] = &[
     super::string::ROWS,
+    #[cfg(feature = "lcs")]
     super::lcs::ROWS,
     super::generic::ROWS,
     super::expire::ROWS,
     super::hash::ROWS,
     super::zset::ROWS,
     super::zset_range::ROWS,
+    #[cfg(feature = "algebra")]
     super::zset_algebra::ROWS,
+    #[cfg(feature = "list")]
     super::list::ROWS,
+    #[cfg(feature = "set")]
     super::set::ROWS,
     super::scripting::ROWS,
     super::transaction::ROWS,
     super::connection::ROWS,
     super::server::ROWS,
+    #[cfg(feature = "introspection")]
     super::introspection::ROWS,
     super::cluster::ROWS,
 ];

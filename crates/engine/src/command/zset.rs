@@ -1,5 +1,6 @@
 //! Sorted sets: members and scores one by one. Ranges are in `zset_range`, unions and the like in `zset_algebra`.
 
+use super::args::{counted_keys, pop_count, read_timeout};
 use super::keys::{READ_1, WRITE_1, WRITE_ALL_BUT_LAST, WRITE_COUNTED_1, WRITE_COUNTED_2};
 use super::random::{choose, push_pair, random_count};
 use super::scan::{Page, ScanOptions, read_cursor};
@@ -25,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
         multi_pop(ctx, args, 1)
     }),
     data("bzmpop", -5, BLOCKING_MULTI_POP, WRITE_COUNTED_2, |ctx, args| {
-        super::list::read_timeout(args, 1)?;
+        read_timeout(args, 1)?;
         multi_pop(ctx, args, 2)
     }),
     data("zrandmember", -2, Flags::READONLY, READ_1, zrandmember),
@@ -251,7 +252,7 @@ fn pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
 /// Answers at once; nothing waits in this engine.
 fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
     let last = args.len() - 1;
-    super::list::read_timeout(args, last)?;
+    read_timeout(args, last)?;
     for key in args.slice(1, last - 1).unwrap_or_default() {
         let items = take(ctx, key, side, 1, false)?;
         if !items.is_empty() {
@@ -265,7 +266,7 @@ fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
 
 /// ZMPOP and BZMPOP, whose number of keys is at `at`.
 fn multi_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, at: usize) -> Answer {
-    let (keys, at) = super::list::counted_keys(args, at)?;
+    let (keys, at) = counted_keys(args, at)?;
     let side = if args.is(at, "MIN") {
         Side::Min
     } else if args.is(at, "MAX") {
@@ -273,7 +274,7 @@ fn multi_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, at: usize) -> Answer {
     } else {
         return Err(CommandError::Syntax);
     };
-    let count = super::list::pop_count(args, at + 1)?;
+    let count = pop_count(args, at + 1)?;
     for key in keys {
         let items = take(ctx, key, side, count, true)?;
         if !items.is_empty() {

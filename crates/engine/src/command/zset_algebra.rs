@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::args::cardinality_limit;
 use super::keys::{READ_COUNTED_1, WRITE_1_READ_COUNTED};
 use super::random::push_pair;
 use super::zset_range::store;
@@ -250,7 +251,7 @@ fn zintercard(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let keys = input_keys(args, 1, "zintercard")?;
     let sources: Result<Vec<_>, _> = keys.iter().map(|key| source(ctx, key)).collect();
     let mut sources = sources?;
-    let limit = super::set::cardinality_limit(args, 2 + keys.len())?;
+    let limit = cardinality_limit(args, 2 + keys.len())?;
     sources.sort_by_key(|source| source.len());
     let Some((first, others)) = sources.split_first() else { return Ok(Reply::Integer(0)) };
     let items = first.items();
