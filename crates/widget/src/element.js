@@ -6,7 +6,14 @@
 //
 // Importing it without a browser does nothing: static site generators do that.
 
-const TAGS = ['emq-rung'];
+const TAGS = [
+  'emq-fence',
+  'emq-complete',
+  'emq-retry',
+  'emq-round-trip',
+  'emq-race',
+  'emq-rung',
+];
 
 /** How far from the viewport a tag may be when its load begins. */
 const NEAR = '300px';
@@ -33,6 +40,7 @@ const Base = globalThis.HTMLElement ?? class {};
 class Element extends Base {
   #root = this.attachShadow({ mode: 'open' });
   #mounted;
+  #attributes;
 
   connectedCallback() {
     if (this.#mounted) return;
@@ -56,6 +64,7 @@ class Element extends Base {
   /** Called when the instance that this element's view runs in has trapped. */
   fail(error) {
     // A dead instance cannot take its view down; leaving it is all there is.
+    this.#attributes?.disconnect();
     this.#mounted = undefined;
     live.delete(this);
     this.#showText(error);
@@ -65,12 +74,14 @@ class Element extends Base {
     try {
       const module = await load();
       if (!this.isConnected || this.#mounted) return;
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(module.style(this.localName));
+      const sheets = [sheet('', () => module.base_style()), sheet(this.localName, (tag) => module.style(tag))];
       const into = document.createElement('div');
       this.#mounted = module.mount(this.localName, this, into);
       live.add(this);
-      this.#root.adoptedStyleSheets = [sheet];
+      // The view reads the attributes, and follows them.
+      this.#attributes = new MutationObserver(() => this.#mounted?.changed());
+      this.#attributes.observe(this, { attributes: true });
+      this.#root.adoptedStyleSheets = sheets;
       this.#root.replaceChildren(into);
     } catch (error) {
       broken(error, this);
@@ -78,6 +89,7 @@ class Element extends Base {
   }
 
   #unmount() {
+    this.#attributes?.disconnect();
     this.#mounted?.free();
     this.#mounted = undefined;
     live.delete(this);
@@ -105,6 +117,18 @@ class Element extends Base {
     note.append(text, retry);
     this.#root.append(note);
   }
+}
+
+/** The style sheets by tag, and under '' the one that all elements share: made once, adopted by every shadow root. */
+const sheets = new Map();
+
+function sheet(tag, text) {
+  if (!sheets.has(tag)) {
+    const made = new CSSStyleSheet();
+    made.replaceSync(text(tag));
+    sheets.set(tag, made);
+  }
+  return sheets.get(tag);
 }
 
 /** The elements that have a view in the current instance. */

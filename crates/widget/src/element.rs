@@ -1,4 +1,4 @@
-//! What `element.js` calls: by tag, the style of an element and its view.
+//! What `element.js` calls: the style of all elements and of each, and by tag an element's view.
 
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
@@ -6,34 +6,66 @@ use leptos::tachys::view::any_view::AnyViewState;
 use wasm_bindgen::prelude::*;
 use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
-use crate::widget;
+use crate::part;
+use crate::widget::{ELEMENTS, Element};
+
+/// The element in the page that a view belongs to.
+#[derive(Clone, Debug)]
+pub struct Host {
+    pub element: HtmlElement,
+    changed: ArcTrigger,
+}
 
 /// A view in a page; gone when it is dropped or freed.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Mounted {
     _handle: Handle,
+    changed: ArcTrigger,
 }
 
 struct Handle(#[expect(dead_code, reason = "held for its drop")] UnmountHandle<AnyViewState>);
 
-/// The style sheet of an element's shadow root.
+/// The style sheet that the shadow roots of all elements share.
+#[wasm_bindgen]
+pub fn base_style() -> String {
+    part::STYLE.to_owned()
+}
+
+/// The style sheet of one element, which follows the shared one.
 #[wasm_bindgen]
 pub fn style(tag: &str) -> Result<String, JsError> {
-    match tag {
-        "emq-rung" => Ok(widget::rung::STYLE.to_owned()),
-        _ => Err(unknown(tag)),
-    }
+    Ok(find(tag)?.style.to_owned())
 }
 
 /// Renders the element's view into a node of its shadow root; events go out from `host`, the element.
 #[wasm_bindgen]
 pub fn mount(tag: &str, host: HtmlElement, into: HtmlElement) -> Result<Mounted, JsError> {
-    let view = match tag {
-        "emq-rung" => move || widget::rung::view(host).into_any(),
-        _ => return Err(unknown(tag)),
-    };
-    Ok(Mounted { _handle: Handle(mount_to(into, view)) })
+    let view = find(tag)?.view;
+    let changed = ArcTrigger::new();
+    let host = Host { element: host, changed: changed.clone() };
+    Ok(Mounted { _handle: Handle(mount_to(into, move || view(host))), changed })
+}
+
+#[wasm_bindgen]
+impl Mounted {
+    /// The element's attributes are not what they were.
+    pub fn changed(&self) {
+        self.changed.notify();
+    }
+}
+
+impl Host {
+    /// An attribute of the element; where this is called reactively, it is called again when attributes change.
+    pub fn attribute(&self, name: &str) -> Option<String> {
+        self.changed.track();
+        self.element.get_attribute(name)
+    }
+
+    /// Tells the page, see [`tell`].
+    pub fn tell(&self, event: &str, detail: &[(&str, JsValue)]) {
+        tell(&self.element, event, detail);
+    }
 }
 
 /// Tells the page: an event that crosses the shadow root, with a detail that JSON can hold.
@@ -58,6 +90,10 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-fn unknown(tag: &str) -> JsError {
-    JsError::new(&format!("this module has no element <{tag}>; are element.js and the wasm of one version?"))
+fn find(tag: &str) -> Result<&'static Element, JsError> {
+    ELEMENTS.iter().find(|element| element.tag == tag).ok_or_else(|| {
+        JsError::new(&format!(
+            "this module has no element <{tag}>; are element.js and the wasm of one version?"
+        ))
+    })
 }

@@ -5,6 +5,7 @@
 //!
 //! No verdict stands in this crate as text: what a reader sees is what the scripts answered.
 
+pub mod part;
 pub mod session;
 
 #[cfg(target_family = "wasm")]

@@ -1,7 +1,13 @@
 //! What the readouts know, without a browser.
 
+pub mod address;
+pub mod diff;
+pub mod listing;
 pub mod present;
 pub mod race;
 pub mod round_trip;
 pub mod rung;
+pub mod scene;
+pub mod served;
+pub mod shown;
 pub mod staged;

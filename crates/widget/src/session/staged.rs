@@ -79,18 +79,28 @@ impl Staged {
         self.moves.clear();
         self.acts.clear();
         self.stage.clear()?;
-        let queue = self.queue().clone();
-        self.stage.call(&queue.enqueue_call(&self.job, PAYLOAD))?;
-        for life in 1..=self.attempts {
-            let lease_ms = if life == self.attempts { LEASE_MS } else { SHORT_LEASE_MS };
-            self.stage.call(&queue.claim_call(lease_ms))?;
-            if life < self.attempts {
-                self.stage.pass(Duration::from_millis(SHORT_LEASE_MS))?;
-                self.stage.call(&queue.reap_call(1))?;
+        for Move { pass_ms, call } in self.scene_moves() {
+            if pass_ms > 0 {
+                self.stage.pass(Duration::from_millis(pass_ms))?;
             }
+            self.stage.call(&call)?;
         }
         self.scene = self.stage.state()?;
         Ok(())
+    }
+
+    /// What sets the scene: the job is enqueued, and each life but the last is reaped after its lease.
+    pub fn scene_moves(&self) -> Vec<Move> {
+        let queue = self.queue();
+        let mut moves = vec![Move { pass_ms: 0, call: queue.enqueue_call(&self.job, PAYLOAD) }];
+        for life in 1..=self.attempts {
+            let lease_ms = if life == self.attempts { LEASE_MS } else { SHORT_LEASE_MS };
+            moves.push(Move { pass_ms: 0, call: queue.claim_call(lease_ms) });
+            if life < self.attempts {
+                moves.push(Move { pass_ms: SHORT_LEASE_MS, call: queue.reap_call(1) });
+            }
+        }
+        moves
     }
 
     /// Makes one move.

@@ -1,0 +1,281 @@
+//! What the elements share that present a token to the fence: `<emq-fence>`, `<emq-complete>` and `<emq-retry>`.
+
+use echomq_core::{EngineWire, Script};
+use leptos::ev::{SubmitEvent, hashchange};
+use leptos::prelude::*;
+
+use crate::element::Host;
+use crate::part;
+use crate::session::address;
+use crate::session::present::{Present, Verb};
+use crate::session::scene::Scene;
+use crate::session::shown::Shown;
+
+/// What one of the elements is.
+pub struct Kind {
+    /// Its name in the page's address and, unless an attribute names another, of its queue.
+    pub key: &'static str,
+    pub title: &'static str,
+    pub script: fn() -> &'static Script,
+    pub defaults: fn() -> Scene,
+    pub verb: fn(&Scene) -> Verb,
+    /// The readout before the first press, from the row's attempts.
+    pub initial: fn(Bench, &str) -> String,
+    /// What the reader chooses from.
+    pub controls: fn(Bench) -> Vec<AnyView>,
+}
+
+/// The session of one element, as its controls reach it. Copies are the same session.
+#[derive(Clone, Copy)]
+pub struct Bench {
+    pub kind: &'static Kind,
+    pub scene: RwSignal<Scene>,
+    pub shown: RwSignal<Shown>,
+    host: StoredValue<Host, LocalStorage>,
+    session: StoredValue<Option<Present>, LocalStorage>,
+    /// What kept a call from its answer; empty when nothing did.
+    trouble: RwSignal<String>,
+}
+
+pub fn view(host: Host, kind: &'static Kind) -> AnyView {
+    let host = StoredValue::new_local(host);
+    let scene = Memo::new(move |_| {
+        host.with_value(|host| Scene::read(|name| host.attribute(name), &(kind.defaults)()))
+    });
+    // A page that changes an attribute sets a new scene.
+    let bench = move || match scene.get() {
+        Ok(scene) => Bench::new(host, kind, scene).view(),
+        Err(bad) => part::problem(&bad.to_string()),
+    };
+    bench.into_any()
+}
+
+impl Bench {
+    fn new(host: StoredValue<Host, LocalStorage>, kind: &'static Kind, scene: Scene) -> Bench {
+        let bench = Bench {
+            kind,
+            scene: RwSignal::new(scene),
+            shown: RwSignal::default(),
+            host,
+            session: StoredValue::new_local(None),
+            trouble: RwSignal::default(),
+        };
+        bench.stage();
+        bench.open_address();
+        let listener = window_event_listener(hashchange, move |_| bench.open_address());
+        on_cleanup(move || listener.remove());
+        bench
+    }
+
+    /// Sets the stage as the scene says.
+    pub fn stage(self) {
+        let scene = self.scene.get_untracked();
+        let wire = Box::new(EngineWire::default().traced());
+        match Present::new(wire, &scene.queue, scene.attempts, (self.kind.verb)(&scene)) {
+            Ok(session) => {
+                self.session.set_value(Some(session));
+                self.show();
+            }
+            Err(error) => {
+                self.session.set_value(None);
+                self.trouble.set(error.to_string());
+            }
+        }
+    }
+
+    /// Presents a token; the page is told, and its address where the element has `link`.
+    pub fn press(self, token: &str) {
+        let verb = (self.kind.verb)(&self.scene.get_untracked());
+        let pressed = self.with(|session| {
+            session.set_verb(verb);
+            session.press(token)
+        });
+        let Some(readout) = pressed else { return };
+        self.show();
+        let detail = [
+            ("verb", (self.kind.script)().name().into()),
+            ("token", token.into()),
+            ("answer", (&*readout.answer).into()),
+            ("meaning", (&*readout.meaning).into()),
+        ];
+        self.host.with_value(|host| host.tell("emq:verdict", &detail));
+        self.tell_step();
+        if self.scene.with_untracked(|scene| scene.link) {
+            self.write_address(token);
+        }
+    }
+
+    fn back(self) {
+        if self.with(|session| session.staged_mut().back()).is_some() {
+            self.show();
+            self.tell_step();
+        }
+    }
+
+    fn reset(self) {
+        if self.with(|session| session.staged_mut().reset()).is_some() {
+            self.show();
+            self.tell_step();
+        }
+    }
+
+    fn show(self) {
+        if let Some(shown) = self.with(|session| Shown::new(session.staged_mut(), (self.kind.script)())) {
+            self.shown.set(shown);
+        }
+    }
+
+    /// Does something with the session; a wire that brings no reply is told to the reader.
+    fn with<T, E: ToString>(self, act: impl FnOnce(&mut Present) -> Result<T, E>) -> Option<T> {
+        match self.session.try_update_value(|session| session.as_mut().map(act))?? {
+            Ok(done) => {
+                self.trouble.set(String::new());
+                Some(done)
+            }
+            Err(error) => {
+                self.trouble.set(error.to_string());
+                None
+            }
+        }
+    }
+
+    fn tell_step(self) {
+        let step = u32::try_from(self.shown.with_untracked(|shown| shown.steps)).unwrap_or(u32::MAX);
+        self.host.with_value(|host| host.tell("emq:step", &[("step", step.into())]));
+    }
+
+    /// The element's name in the address: its id, so that two of a kind differ.
+    fn key(self) -> String {
+        let id = self.host.with_value(|host| host.element.id());
+        if id.is_empty() { self.kind.key.to_owned() } else { id }
+    }
+
+    fn open_address(self) {
+        let hash = location().hash().unwrap_or_default();
+        let values = address::read(&hash, &self.key()).unwrap_or_default();
+        if let Some((_, token)) = values.into_iter().find(|(name, _)| name == "token") {
+            self.press(&token);
+        }
+    }
+
+    fn address(self, token: &str) -> String {
+        let location = location();
+        let hash = location.hash().unwrap_or_default();
+        let href = location.href().unwrap_or_default();
+        let page = href.split('#').next().unwrap_or_default();
+        format!("{page}{}", address::write(&hash, &self.key(), &[("token", token)]))
+    }
+
+    fn write_address(self, token: &str) {
+        if let Ok(history) = window().history() {
+            // A frame without an address of its own refuses; the readout needs none.
+            let _ =
+                history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&self.address(token)));
+        }
+    }
+
+    fn view(self) -> AnyView {
+        let shown = self.shown;
+        let nothing = Signal::derive(move || shown.with(|shown| shown.steps == 0));
+        let never = Signal::derive(|| false);
+        let word = |word: &'static str| Signal::derive(move || word.to_owned());
+        let bar = part::group(
+            "Go back",
+            vec![
+                part::press("button", "", word("Step back"), nothing, Callback::new(move |()| self.back())),
+                part::press("button", "", word("Reset"), never, Callback::new(move |()| self.reset())),
+            ],
+        );
+        let initial = Signal::derive(move || shown.with(|shown| (self.kind.initial)(self, &shown.attempts)));
+        view! {
+            <div part="widget" role="group" aria-label=self.kind.title>
+                <div part="bar">
+                    <p part="title">{self.kind.title}</p>
+                    {bar}
+                </div>
+                <div part="scene">
+                    {part::diagram_view(
+                        Signal::derive(move || shown.with(|shown| shown.place)),
+                        Signal::derive(move || shown.with(|shown| shown.attempts.clone())),
+                    )}
+                    <div part="controls">{(self.kind.controls)(self)}</div>
+                    <p part="problem" hidden=move || self.trouble.with(String::is_empty)>
+                        {move || self.trouble.get()}
+                    </p>
+                    {part::readout_view(Signal::derive(move || shown.with(|shown| shown.said.clone())), initial, never)}
+                </div>
+                <div part="inside">
+                    {part::script_view(Signal::derive(move || shown.with(|shown| shown.listing.clone())))}
+                    {part::keys_view(Signal::derive(move || shown.with(|shown| shown.keys.clone())))}
+                </div>
+                {part::calls_view(
+                    Signal::derive(move || shown.with(|shown| shown.argv.clone())),
+                    Signal::derive(move || shown.with(|shown| shown.once.clone())),
+                )}
+            </div>
+        }
+        .into_any()
+    }
+}
+
+/// A button that presents a token.
+pub fn caller(bench: Bench, who: &'static str, token: Signal<String>) -> AnyView {
+    let label = Signal::derive(move || token.with(|token| format!("presents token {token}")));
+    let press = Callback::new(move |()| bench.press(&token.get_untracked()));
+    part::press("caller", who, label, Signal::derive(|| false), press)
+}
+
+/// A field for any token.
+pub fn any_token(bench: Bench) -> AnyView {
+    let token = RwSignal::new(String::new());
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        bench.press(&token.get_untracked());
+    };
+    view! {
+        <form part="field" on:submit=submit>
+            {field("any token", "text", token.into(), Callback::new(move |text| token.set(text)))}
+            <button type="submit" part="button">"Present"</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// A field with its label above it. `kind` is an input's type.
+pub fn field(
+    label: &'static str,
+    kind: &'static str,
+    value: Signal<String>,
+    set: Callback<String>,
+) -> AnyView {
+    view! {
+        <label part="label">
+            <span>{label}</span>
+            <input
+                part="input"
+                type=kind
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || value.get()
+                on:input=move |event| set.run(event_target_value(&event))
+            />
+        </label>
+    }
+    .into_any()
+}
+
+/// The token of whoever holds the lease: the row's attempts.
+pub fn holder(bench: Bench) -> Signal<String> {
+    Signal::derive(move || bench.scene.with(|scene| scene.attempts.to_string()))
+}
+
+/// The token of whoever does not.
+pub fn zombie(bench: Bench) -> Signal<String> {
+    Signal::derive(move || bench.scene.with(|scene| scene.token.clone()))
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kind").field("key", &self.key).finish_non_exhaustive()
+    }
+}
