@@ -15,8 +15,6 @@ pub struct Scene {
     pub attempts: u64,
     /// The token of the caller who does not hold the lease.
     pub token: String,
-    /// The readout goes into the page's address.
-    pub link: bool,
     /// Max attempts, delay in ms and error of a retry, as they are sent: the script judges them.
     pub max: String,
     pub delay: String,
@@ -35,7 +33,7 @@ impl Scene {
     pub fn new(queue: &str, attempts: u64, token: &str) -> Scene {
         let (queue, token) = (queue.to_owned(), token.to_owned());
         let (max, delay, error) = ("2".to_owned(), "5000".to_owned(), "card declined".to_owned());
-        Scene { queue, attempts, token, link: false, max, delay, error }
+        Scene { queue, attempts, token, max, delay, error }
     }
 
     /// Reads the attributes that are given; `defaults` has the others.
@@ -58,7 +56,6 @@ impl Scene {
             queue: text("queue", &defaults.queue),
             attempts: number("attempts", ATTEMPTS, defaults.attempts)?,
             token: text("token", &defaults.token),
-            link: attribute("link").is_some(),
             max: text("max", &defaults.max),
             delay: text("delay", &defaults.delay),
             error: text("error", &defaults.error),
@@ -92,8 +89,8 @@ mod tests {
     #[test]
     fn what_is_not_given_has_its_default() {
         assert_eq!(read(&[]), Ok(defaults()));
-        let given = read(&[("attempts", " 2 "), ("token", "x"), ("link", "")]);
-        assert_eq!(given, Ok(Scene { attempts: 2, token: "x".into(), link: true, ..defaults() }));
+        let given = read(&[("attempts", " 2 "), ("token", "x")]);
+        assert_eq!(given, Ok(Scene { attempts: 2, token: "x".into(), ..defaults() }));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What the elements share that present a token to the fence: `<emq-fence>`, `<emq-complete>` and `<emq-retry>`.
 
 use echomq_core::{EngineWire, Script};
-use leptos::ev::{SubmitEvent, hashchange};
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
+use super::link::Link;
 use crate::element::Host;
 use crate::part;
-use crate::session::address;
 use crate::session::present::{Present, Verb};
 use crate::session::scene::Scene;
 use crate::session::shown::Shown;
@@ -32,6 +32,7 @@ pub struct Bench {
     pub scene: RwSignal<Scene>,
     pub shown: RwSignal<Shown>,
     host: StoredValue<Host, LocalStorage>,
+    link: Link,
     session: StoredValue<Option<Present>, LocalStorage>,
     /// What kept a call from its answer; empty when nothing did.
     trouble: RwSignal<String>,
@@ -57,13 +58,16 @@ impl Bench {
             scene: RwSignal::new(scene),
             shown: RwSignal::default(),
             host,
+            link: Link::new(host, kind.key),
             session: StoredValue::new_local(None),
             trouble: RwSignal::default(),
         };
         bench.stage();
-        bench.open_address();
-        let listener = window_event_listener(hashchange, move |_| bench.open_address());
-        on_cleanup(move || listener.remove());
+        bench.link.follow(move |values| {
+            if let Some((_, token)) = values.into_iter().find(|(name, _)| name == "token") {
+                bench.press(&token);
+            }
+        });
         bench
     }
 
@@ -100,9 +104,7 @@ impl Bench {
         ];
         self.host.with_value(|host| host.tell("emq:verdict", &detail));
         self.tell_step();
-        if self.scene.with_untracked(|scene| scene.link) {
-            self.write_address(token);
-        }
+        self.link.write(&[("token", token)]);
     }
 
     fn back(self) {
@@ -142,36 +144,6 @@ impl Bench {
     fn tell_step(self) {
         let step = u32::try_from(self.shown.with_untracked(|shown| shown.steps)).unwrap_or(u32::MAX);
         self.host.with_value(|host| host.tell("emq:step", &[("step", step.into())]));
-    }
-
-    /// The element's name in the address: its id, so that two of a kind differ.
-    fn key(self) -> String {
-        let id = self.host.with_value(|host| host.element.id());
-        if id.is_empty() { self.kind.key.to_owned() } else { id }
-    }
-
-    fn open_address(self) {
-        let hash = location().hash().unwrap_or_default();
-        let values = address::read(&hash, &self.key()).unwrap_or_default();
-        if let Some((_, token)) = values.into_iter().find(|(name, _)| name == "token") {
-            self.press(&token);
-        }
-    }
-
-    fn address(self, token: &str) -> String {
-        let location = location();
-        let hash = location.hash().unwrap_or_default();
-        let href = location.href().unwrap_or_default();
-        let page = href.split('#').next().unwrap_or_default();
-        format!("{page}{}", address::write(&hash, &self.key(), &[("token", token)]))
-    }
-
-    fn write_address(self, token: &str) {
-        if let Ok(history) = window().history() {
-            // A frame without an address of its own refuses; the readout needs none.
-            let _ =
-                history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&self.address(token)));
-        }
     }
 
     fn view(self) -> AnyView {
