@@ -372,7 +372,7 @@ fn the_walk_tells_its_steps_and_the_time_that_goes_by() {
             "Step 1 of 4: claim. Token 1 minted, state active — the first life. attempts 1, 0 ms, +0 ms",
             "Step 2 of 4: retry. The verify passes, attempts 1 is below max 3: the job parks in the schedule (state scheduled, \
              pending empty), due in 5000 ms. attempts 1, 0 ms, +0 ms",
-            "Step 3 of 4: promote. One due job moved back to pending. attempts 1, 5000 ms, +5000 ms",
+            "Step 3 of 4: promote, 5,000 ms later. One due job moved back to pending. attempts 1, 5000 ms, +5000 ms",
             "Step 4 of 4: claim. HINCRBY mints token 2, state active — the second life, fenced against the first. attempts 2, \
              5000 ms, +0 ms",
         ]

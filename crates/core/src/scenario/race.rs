@@ -53,9 +53,12 @@ const ACTORS: [Actor; 3] = [
     Actor { letter: 'N', name: "next worker" },
 ];
 
+pub const PAYLOAD: &[u8] = b"charge the card";
+
 /// The token that the worker holds.
 const TOKEN: &str = "1";
-const LEASE_MS: u64 = 40;
+/// The lease that runs out.
+pub const LEASE_MS: u64 = 40;
 const LONG_LEASE_MS: u64 = 60_000;
 
 impl Race {
@@ -125,7 +128,7 @@ impl Scenario for Race {
         for script in Scripts::bundled().all() {
             wire.call(&[b"SCRIPT", b"LOAD", script.source().as_bytes()])?;
         }
-        self.queue.enqueue_call(&self.job, b"charge the card").send(wire)?;
+        self.queue.enqueue_call(&self.job, PAYLOAD).send(wire)?;
         self.queue.claim_call(LEASE_MS).send(wire)?;
         wire.pass(std::time::Duration::from_millis(LEASE_MS))
     }

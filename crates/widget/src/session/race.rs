@@ -1,12 +1,16 @@
 //! The learner as the scheduler: `<emq-race>`.
 
 use echomq_core::explore::{Report, explore};
-use echomq_core::scenario::race::{Completion, Handled, NEXT_WORKER, REAPER, Race as Scene, WORKER};
-use echomq_core::scenario::{Run, RunError, Scenario, Step};
+use echomq_core::scenario::race::{
+    Completion, Handled, LEASE_MS, NEXT_WORKER, PAYLOAD, REAPER, Race as Scene, WORKER,
+};
+use echomq_core::scenario::{Actor, Run, RunError, Scenario, Step, Taken};
 use echomq_core::schedule::ScheduleError;
 use echomq_core::stage::{Act, Stage};
-use echomq_core::{EngineWire, JobId, QueueState, Reply, Schedule, Wire, WireError};
+use echomq_core::{EngineWire, JobId, QueueState, Reply, Schedule, Scripts, Wire, WireError};
 
+use super::served::{Lane, Served, place, shown, typed_first};
+use super::shown::Shown;
 use super::staged::{Readout, SceneError};
 
 /// Runs that are worth a button: the two that the course tells, and the one in which the fence refuses.
@@ -35,32 +39,11 @@ pub struct Race {
     run: Run,
     /// The queue before the first step.
     start: QueueState,
+    start_ms: u64,
     /// One per step of the run.
     acts: Vec<Act>,
     /// Steps up to and with the one that is looked at; 0 is the start.
     at: usize,
-}
-
-/// A step in its lane.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
-    pub actor: usize,
-    pub label: &'static str,
-    /// The answer in as few words as can be: the whole of it is in the readout.
-    pub brief: String,
-    /// Where the job is afterwards and at which attempts: `active 1`, `gone`, and what no job should be: `in no set`.
-    pub place: String,
-    /// The laws of jobs hold afterwards.
-    pub lawful: bool,
-}
-
-/// An actor with what it would do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lane {
-    pub letter: char,
-    pub name: &'static str,
-    /// `None`: it has finished.
-    pub next: Option<&'static str>,
 }
 
 /// A way of finishing with all its interleavings.
@@ -80,7 +63,8 @@ impl Race {
         let scene = Scene::new(completion, queue)?;
         let stage = Stage::new(wire, scene.queue().keys().clone(), scene.jobs())?;
         let run = Run::new(scene.actors().len());
-        let mut race = Race { stage, scene, run, start: QueueState::default(), acts: Vec::new(), at: 0 };
+        let start = QueueState::default();
+        let mut race = Race { stage, scene, run, start, start_ms: 0, acts: Vec::new(), at: 0 };
         race.start_over()?;
         Ok(race)
     }
@@ -181,6 +165,16 @@ impl Race {
         Some(Readout { answer: act.reply.to_string(), meaning: self.scene.meaning(act).unwrap_or_default() })
     }
 
+    /// The readout with who was served, and at the end of the run its verdict.
+    fn told(&self) -> Option<Readout> {
+        let Readout { answer, meaning } = self.readout()?;
+        let taken = self.run.taken.get(self.at.checked_sub(1)?)?;
+        let actor = self.scene.actors().get(taken.actor).map_or("", |actor| actor.name);
+        let verdict = self.verdict().filter(|_| self.at == self.acts.len());
+        let parts = [Some(format!("Step {}, {actor}.", self.at)), Some(meaning), verdict];
+        Some(Readout { answer, meaning: parts.into_iter().flatten().collect::<Vec<_>>().join(" ") })
+    }
+
     /// The queue at the step that is looked at.
     pub fn state(&self) -> &QueueState {
         self.act().map_or(&self.start, |act| &act.after)
@@ -213,30 +207,57 @@ impl Race {
     }
 
     pub fn lanes(&self) -> Vec<Lane> {
-        let lane = |(actor, next): (&echomq_core::scenario::Actor, Option<Step>)| Lane {
-            letter: actor.letter,
-            name: actor.name,
-            next: next.map(|step| step.label),
-        };
-        self.scene.actors().iter().zip(self.next()).map(lane).collect()
+        let next = self.next();
+        let lane = |(actor, next): (&Actor, &Option<Step>)| Lane::new(actor, next.as_ref());
+        self.scene.actors().iter().zip(&next).map(lane).collect()
+    }
+
+    /// Where the job is before the first step.
+    pub fn start_place(&self) -> String {
+        place(&self.start, self.job())
+    }
+
+    /// How many steps the longest run of this way to finish has.
+    pub fn longest(&self) -> usize {
+        match self.completion() {
+            Completion::Split => 6,
+            Completion::OneEvalsha => 4,
+        }
     }
 
     /// The steps in the order in which Valkey served them.
     pub fn served(&self) -> Vec<Served> {
-        let served = |(taken, act): (&echomq_core::scenario::Taken, &Act)| Served {
-            actor: taken.actor,
-            label: taken.step.label,
-            brief: brief(&act.reply),
-            place: place(&act.after, self.job()),
-            lawful: act.after.broken_laws().is_empty(),
-        };
-        self.run.taken.iter().zip(&self.acts).map(served).collect()
+        let steps = self.run.taken.iter().zip(&self.acts);
+        steps.map(|(taken, act)| Served::new(taken, act, self.job())).collect()
+    }
+
+    /// What the parts draw of the step that is looked at.
+    pub fn shown(&self) -> Shown {
+        let act = self.act().zip(self.told());
+        let shown = shown(self.scene.queue().keys(), self.job(), act, &self.start, self.start_ms);
+        Shown { once: self.once(), steps: self.acts.len(), ..shown }
+    }
+
+    /// The actor whose letter this is, in either case.
+    pub fn actor_of(&self, letter: &str) -> Option<usize> {
+        self.scene
+            .actors()
+            .iter()
+            .position(|actor| letter.eq_ignore_ascii_case(actor.letter.encode_utf8(&mut [0; 4])))
+    }
+
+    /// What a server of the reader's own needs before the first step: the scripts, and the job under a lease that
+    /// runs out.
+    fn once(&self) -> Vec<String> {
+        let (queue, scripts) = (self.scene.queue(), Scripts::bundled());
+        let scene = [queue.enqueue_call(self.job(), PAYLOAD), queue.claim_call(LEASE_MS)];
+        typed_first(&scene, &[&scripts.reap, &scripts.complete])
     }
 
     /// The steps from the worker's first to its last, numbered from 0: what is one step with `EVALSHA`. An open
     /// transition reaches to the end of the run.
     pub fn transition(&self) -> Option<Transition> {
-        let of_worker = |taken: &echomq_core::scenario::Taken| taken.actor == WORKER;
+        let of_worker = |taken: &Taken| taken.actor == WORKER;
         let first = self.run.taken.iter().position(of_worker)?;
         let open = self.scene.next(WORKER, self.run.replies.get(WORKER)?).is_some();
         let last = match self.run.taken.iter().rposition(of_worker) {
@@ -293,6 +314,7 @@ impl Race {
         self.stage.clear()?;
         self.scene.set_up(self.stage.wire())?;
         self.start = self.stage.state()?;
+        self.start_ms = self.stage.clock_ms()?;
         Ok(())
     }
 }
@@ -323,31 +345,6 @@ impl Wire for Seen<'_> {
 
     fn pass(&mut self, by: std::time::Duration) -> Result<(), WireError> {
         self.stage.wire().pass(by)
-    }
-}
-
-fn place(state: &QueueState, job: &JobId) -> String {
-    match (state.place(job), state.field(job, "attempts")) {
-        (Some(set), Some(attempts)) => format!("{} {attempts}", set.state()),
-        (Some(set), None) => format!("{}, no row", set.state()),
-        (None, Some(_)) => "in no set".to_owned(),
-        (None, None) => "gone".to_owned(),
-    }
-}
-
-/// An error's class, an array's last line, and else the whole answer.
-fn brief(reply: &Reply) -> String {
-    let text = reply.to_string();
-    match reply {
-        Reply::Error(_) => {
-            let class = reply.error_class().map(String::from_utf8_lossy);
-            format!("(error) {}", class.unwrap_or_default())
-        }
-        Reply::Array(_) => {
-            let last = text.lines().last().unwrap_or_default().trim();
-            if text.lines().count() > 1 { format!("… {last}") } else { last.to_owned() }
-        }
-        _ => text,
     }
 }
 

@@ -1,7 +1,9 @@
 //! One job through its two lives: `<emq-round-trip>`.
 
-use echomq_core::{Call, Wire, WireError};
+use echomq_core::{Call, Scripts, Wire, WireError};
 
+use super::served::{grouped, typed_first};
+use super::shown::Shown;
 use super::staged::{Move, SceneError, Staged};
 
 /// The steps of the walk, in order.
@@ -82,11 +84,29 @@ impl RoundTrip {
         STEPS.get(self.at().checked_sub(1)?).copied()
     }
 
-    /// What a listener is told: `Step 2 of 4: retry.` and what its answer means.
+    /// Everything that the parts draw; the meaning says which step it is the meaning of.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn shown(&mut self) -> Result<Shown, WireError> {
+        let scripts = Scripts::bundled();
+        let mut shown = Shown::new(&mut self.staged, &scripts.claim)?;
+        let scene: Vec<_> = self.staged.scene_moves().into_iter().map(|step| step.call).collect();
+        shown.once = typed_first(&scene, &[&scripts.claim, &scripts.retry, &scripts.promote]);
+        if let (Some(said), Some(told)) = (&mut shown.said, self.told()) {
+            said.readout.meaning = told;
+        }
+        Ok(shown)
+    }
+
+    /// `Step 2 of 4: retry.` and what its answer means.
     pub fn told(&self) -> Option<String> {
-        let (at, of) = (self.at(), STEPS.len());
-        let meaning = self.staged.readout()?.meaning;
-        Some(format!("Step {at} of {of}: {}. {meaning}", self.last()?.name()))
+        let (at, of, name) = (self.at(), STEPS.len(), self.last()?.name());
+        let later = match self.passed_ms() {
+            0 => String::new(),
+            ms => format!(", {} ms later", grouped(ms)),
+        };
+        Some(format!("Step {at} of {of}: {name}{later}. {}", self.staged.readout()?.meaning))
     }
 
     /// The row's attempts, which count the lives and are the token.
@@ -107,6 +127,15 @@ impl RoundTrip {
             [.., before, last] => last.clock_ms.saturating_sub(before.clock_ms),
             _ => 0,
         }
+    }
+
+    /// Starts over with another delay.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn set_delay(&mut self, delay_ms: u64) -> Result<(), WireError> {
+        self.delay_ms = delay_ms;
+        self.staged.reset()
     }
 
     pub fn delay_ms(&self) -> u64 {

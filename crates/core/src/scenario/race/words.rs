@@ -12,6 +12,15 @@ use crate::stage::Act;
 impl Handled {
     pub const ALL: [Handled; 3] = [Handled::Once, Handled::Twice, Handled::Never];
 
+    /// One word, for events and styles.
+    pub fn name(self) -> &'static str {
+        match self {
+            Handled::Once => "once",
+            Handled::Twice => "twice",
+            Handled::Never => "lost",
+        }
+    }
+
     pub fn words(self) -> &'static str {
         match self {
             Handled::Once => "handled once",
@@ -23,6 +32,19 @@ impl Handled {
 
 impl Completion {
     pub const ALL: [Completion; 2] = [Completion::Split, Completion::OneEvalsha];
+
+    /// The one of a [`Completion::name`].
+    pub fn named(name: &str) -> Option<Completion> {
+        Completion::ALL.into_iter().find(|completion| completion.name() == name)
+    }
+
+    /// One word, for addresses and attributes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Completion::Split => "split",
+            Completion::OneEvalsha => "evalsha",
+        }
+    }
 
     pub fn words(self) -> &'static str {
         match self {
