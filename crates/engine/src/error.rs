@@ -67,6 +67,7 @@ texts! {
     SCORE_NAN = "ERR resulting score is not a number (NaN)";
     WEIGHT_NOT_FLOAT = "ERR weight value is not a float";
     NOT_POSITIVE = "ERR value is out of range, must be positive";
+    OUT_OF_RANGE = "ERR value is out of range";
     INDEX = "ERR index out of range";
     MIN_MAX_FLOAT = "ERR min or max is not a float";
     MIN_MAX_LEX = "ERR min or max not valid string range item";
@@ -78,7 +79,7 @@ texts! {
     NUMKEYS_NEGATIVE = "ERR Number of keys can't be negative";
     LPOS_RANK_ZERO = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use \
         negative to start from the end of the list";
-    LPOS_RANK_RANGE = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+    SIGNED_RANGE = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
     LPOS_MAXLEN = "ERR MAXLEN can't be negative";
     ZADD_NX_XX = "ERR XX and NX options at the same time are not compatible";
     ZADD_GT_LT_NX = "ERR GT, LT, and/or NX options at the same time are not compatible";

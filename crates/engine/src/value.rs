@@ -3,6 +3,7 @@
 mod extended;
 mod hash;
 mod list;
+mod natural;
 mod number;
 mod packed;
 mod set;

@@ -169,7 +169,7 @@ impl LposOptions {
             if args.is_with_value(at, "RANK") {
                 options.rank = args.integer(at + 1)?;
                 if options.rank == i64::MIN {
-                    return Err(CommandError::LPOS_RANK_RANGE);
+                    return Err(CommandError::SIGNED_RANGE);
                 }
                 if options.rank == 0 {
                     return Err(CommandError::LPOS_RANK_ZERO);

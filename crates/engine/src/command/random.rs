@@ -6,10 +6,16 @@ use crate::error::CommandError;
 use crate::keyspace::Keyspace;
 use crate::reply::Reply;
 
+/// How many choices with repetition one call may make. A server makes any number, at the cost of its memory.
+const MAX_REPETITIONS: i64 = 1 << 20;
+
 /// A count: positive for different members, negative for that many choices with repetition.
 pub(super) fn random_count(args: &Args<'_>, at: usize) -> Result<i64, CommandError> {
     let count = args.integer(at)?;
-    if count == i64::MIN { Err(CommandError::LPOS_RANK_RANGE) } else { Ok(count) }
+    if count == i64::MIN {
+        return Err(CommandError::SIGNED_RANGE);
+    }
+    if count < -MAX_REPETITIONS { Err(CommandError::OUT_OF_RANGE) } else { Ok(count) }
 }
 
 /// The positions chosen among `len`.

@@ -183,7 +183,32 @@ fn match_class(pattern: &[u8], mut at: usize, byte: u8) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{ScanOptions, matches};
+
+    /// What is there from the first call to the last is met exactly once, whatever comes and goes.
+    #[test]
+    fn a_scan_meets_every_item_that_stays() {
+        let name = |n: usize| format!("key{n}");
+        let mut keys: Vec<String> = (0..500).map(name).collect();
+        let mut met = Vec::new();
+        let mut cursor = 0;
+        for round in 0.. {
+            let options = ScanOptions { cursor, count: 7, pattern: None, type_name: None, brief: false };
+            let page = options.page(keys.iter(), |key| key.as_bytes(), false);
+            met.extend(page.items.into_iter().cloned());
+            cursor = page.cursor;
+            if cursor == 0 {
+                break;
+            }
+            // The first half stays, in another order; the other half makes room for new ones.
+            keys.rotate_left(13);
+            keys.retain(|key| *key != name(250 + round));
+            keys.push(format!("new{round}"));
+        }
+        for key in (0..250).map(name) {
+            assert_eq!(met.iter().filter(|other| **other == key).count(), 1, "{key}");
+        }
+    }
 
     #[test]
     fn patterns() {

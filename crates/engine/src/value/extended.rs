@@ -4,6 +4,8 @@
 //! each, to the nearest and to even in the middle, as the processor and the C library do it. Numbers below the
 //! normal range, some 10 to the -4932, are not told apart from zero, for the 17 decimals do not show them.
 
+use super::natural::Natural;
+
 /// A finite or infinite number, not NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extended {
@@ -23,12 +25,18 @@ const ZERO: Extended = Extended::Finite { negative: false, mantissa: 0, exponent
 /// Numbers from two to this power on are infinite.
 const MAX_EXPONENT: i32 = 16384;
 
+/// Longer texts are no numbers to Valkey.
+const MAX_TEXT_BYTES: usize = 5 * 1024;
+
 /// Texts of more decimal digits before the point, or zeros after it, are out of range.
 const MAX_DECIMAL_EXPONENT: i64 = 4940;
 
 impl Extended {
     /// A decimal or hexadecimal number or `inf`, as strtold reads a whole text.
     pub fn parse(text: &[u8]) -> Option<Extended> {
+        if text.len() >= MAX_TEXT_BYTES {
+            return None;
+        }
         let (negative, unsigned) = match text {
             [b'-', rest @ ..] => (true, rest),
             [b'+', rest @ ..] => (false, rest),
@@ -102,8 +110,8 @@ pub(super) fn power_of_ten(exponent: i32) -> (u64, i32) {
     for _ in 0..exponent.unsigned_abs() {
         power.multiply_add(10, 0);
     }
-    let nearest = if exponent < 0 { Natural::from(1).divided(&power) } else { power.rounded() };
-    match nearest {
+    let bits = if exponent < 0 { Natural::from(1).quotient_bits(&power) } else { power.top_bits() };
+    match nearest(bits) {
         Extended::Finite { mantissa, exponent, .. } => (mantissa, exponent),
         Extended::Infinite { .. } => (0, 0),
     }
@@ -130,6 +138,10 @@ fn add_smaller(large: Extended, small: Extended) -> Extended {
 }
 
 const GUARD_BITS: i32 = 62;
+
+fn nearest((bits, exponent): (u128, i32)) -> Extended {
+    rounded(false, bits, exponent)
+}
 
 /// `bits` times two to the `exponent`, rounded to 64 bits.
 fn rounded(negative: bool, bits: u128, exponent: i32) -> Extended {
@@ -198,7 +210,11 @@ fn parse_decimal(text: &[u8]) -> Option<Extended> {
     for _ in 0..power.unsigned_abs() {
         scale.multiply_add(10, 0);
     }
-    if power >= 0 { Some(digits.times(&scale).rounded()) } else { Some(digits.divided(&scale)) }
+    if power >= 0 {
+        Some(nearest(digits.times(&scale).top_bits()))
+    } else {
+        Some(nearest(digits.quotient_bits(&scale)))
+    }
 }
 
 fn parse_exponent(text: &[u8]) -> Option<i64> {
@@ -229,159 +245,13 @@ fn parse_hexadecimal(text: &[u8]) -> Option<Extended> {
         return None;
     }
     let shift = i32::try_from(power - fraction_bits).ok()?;
-    Some(match digits.rounded() {
+    Some(match nearest(digits.top_bits()) {
         Extended::Finite { mantissa, exponent, .. } if mantissa != 0 => {
             rounded(false, u128::from(mantissa), exponent + shift)
         }
         other => other,
     })
 }
-
-/// A natural number of any size: 32 bits a limb, the lowest first, no zero limb on top.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Natural(Vec<u32>);
-
-impl From<u64> for Natural {
-    fn from(n: u64) -> Natural {
-        let mut natural = Natural(vec![n as u32, (n >> 32) as u32]);
-        natural.trim();
-        natural
-    }
-}
-
-impl Natural {
-    fn is_zero(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn trim(&mut self) {
-        while self.0.last() == Some(&0) {
-            self.0.pop();
-        }
-    }
-
-    fn bits(&self) -> u32 {
-        let top = self.0.last().map_or(0, |limb| 32 - limb.leading_zeros());
-        (self.0.len() as u32).saturating_sub(1) * 32 + top
-    }
-
-    fn bit(&self, at: u32) -> bool {
-        self.0.get((at / 32) as usize).is_some_and(|limb| limb >> (at % 32) & 1 == 1)
-    }
-
-    fn multiply_add(&mut self, factor: u32, summand: u32) {
-        let mut carry = u64::from(summand);
-        for limb in &mut self.0 {
-            carry += u64::from(*limb) * u64::from(factor);
-            *limb = carry as u32;
-            carry >>= 32;
-        }
-        if carry > 0 {
-            self.0.push(carry as u32);
-        }
-    }
-
-    fn times(&self, other: &Natural) -> Natural {
-        let mut product = vec![0_u32; self.0.len() + other.0.len()];
-        for (at, &a) in self.0.iter().enumerate() {
-            let mut carry = 0_u64;
-            for (place, &b) in product.iter_mut().skip(at).zip(other.0.iter().chain(std::iter::once(&0))) {
-                carry += u64::from(*place) + u64::from(a) * u64::from(b);
-                *place = carry as u32;
-                carry >>= 32;
-            }
-        }
-        let mut product = Natural(product);
-        product.trim();
-        product
-    }
-
-    fn shifted_left(&self, by: u32) -> Natural {
-        let mut limbs = vec![0; (by / 32) as usize];
-        let mut carry = 0;
-        for &limb in &self.0 {
-            let wide = (u64::from(limb) << (by % 32)) | carry;
-            limbs.push(wide as u32);
-            carry = wide >> 32;
-        }
-        limbs.push(carry as u32);
-        let mut shifted = Natural(limbs);
-        shifted.trim();
-        shifted
-    }
-
-    fn is_below(&self, other: &Natural) -> bool {
-        self.0.len().cmp(&other.0.len()).then_with(|| self.0.iter().rev().cmp(other.0.iter().rev())).is_lt()
-    }
-
-    /// Takes away what is not larger.
-    fn subtract(&mut self, other: &Natural) {
-        let mut borrow = 0_i64;
-        for (limb, &b) in self.0.iter_mut().zip(other.0.iter().chain(std::iter::repeat(&0))) {
-            let difference = i64::from(*limb) - i64::from(b) - borrow;
-            borrow = i64::from(difference < 0);
-            *limb = difference as u32;
-        }
-        self.trim();
-    }
-
-    /// The nearest number of 64 bits.
-    fn rounded(&self) -> Extended {
-        let bits = self.bits();
-        let kept = bits.min(QUOTIENT_BITS);
-        let dropped = bits - kept;
-        let mut top = (0..kept).rev().fold(0_u128, |top, at| top << 1 | u128::from(self.bit(dropped + at)));
-        top |= u128::from((0..dropped).any(|at| self.bit(at)));
-        rounded(false, top, dropped as i32)
-    }
-
-    /// The nearest number of 64 bits to this one divided by another, which is not zero.
-    fn divided(&self, divisor: &Natural) -> Extended {
-        // The quotient gets one or two bits more than QUOTIENT_BITS, and then one for the rest.
-        let shift = (divisor.bits() + QUOTIENT_BITS).saturating_sub(self.bits());
-        let dividend = self.shifted_left(shift);
-        let mut rest = Natural::default();
-        let mut quotient = 0_u128;
-        for at in (0..dividend.bits()).rev() {
-            rest.multiply_add(2, u32::from(dividend.bit(at)));
-            quotient <<= 1;
-            if !rest.is_below(divisor) {
-                rest.subtract(divisor);
-                quotient |= 1;
-            }
-        }
-        rounded(false, quotient << 1 | u128::from(!rest.is_zero()), -(shift as i32) - 1)
-    }
-
-    fn decimal(mut self) -> Vec<u8> {
-        const CHUNK: u64 = 1_000_000_000;
-        let mut digits = Vec::new();
-        while !self.is_zero() {
-            let mut rest = 0_u64;
-            for limb in self.0.iter_mut().rev() {
-                let wide = rest << 32 | u64::from(*limb);
-                *limb = (wide / CHUNK) as u32;
-                rest = wide % CHUNK;
-            }
-            self.trim();
-            for _ in 0..9 {
-                digits.push(b'0' + (rest % 10) as u8);
-                rest /= 10;
-            }
-        }
-        while digits.last() == Some(&b'0') {
-            digits.pop();
-        }
-        if digits.is_empty() {
-            digits.push(b'0');
-        }
-        digits.reverse();
-        digits
-    }
-}
-
-/// Enough for 64 bits of mantissa and the bits that decide on its rounding.
-const QUOTIENT_BITS: u32 = 80;
 
 #[cfg(test)]
 mod tests {
