@@ -21,6 +21,15 @@ mod strings;
 mod tables;
 mod tracing;
 
+#[cfg(feature = "bit")]
+mod bit;
+#[cfg(feature = "cjson")]
+mod cjson;
+#[cfg(feature = "cmsgpack")]
+mod cmsgpack;
+#[cfg(feature = "struct")]
+mod struct_;
+
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -118,7 +127,16 @@ static NAMES: u8 = 0;
 
 /// Libraries that can be left out: name, and what fills the table on top of the stack.
 type Open = fn(*mut ffi::lua_State, *const Shared);
-const LIBRARIES: &[(&str, Open)] = &[];
+const LIBRARIES: &[(&str, Open)] = &[
+    #[cfg(feature = "bit")]
+    ("bit", bit::open),
+    #[cfg(feature = "cjson")]
+    ("cjson", cjson::open),
+    #[cfg(feature = "cmsgpack")]
+    ("cmsgpack", cmsgpack::open),
+    #[cfg(feature = "struct")]
+    ("struct", struct_::open),
+];
 
 impl Host {
     pub fn new(state: Rc<RefCell<State>>, config: &Config) -> Result<Host, Failure> {
@@ -201,7 +219,10 @@ impl Host {
             ffi::lua_sethook(lua, None, 0, 0);
             let result = if status == ffi::LUA_OK {
                 let script_protocol = shared.session.borrow().protocol;
-                Ok(Reader { lua, names: base + 1, protocol: session.protocol, script_protocol }.read(1))
+                let names = base + 1;
+                let reader = Reader { shared, lua, names, protocol: session.protocol, script_protocol };
+                let reply = reader.read(1);
+                shared.stopped.get().map_or(Ok(reply), |stop| Err(shared.failure(stop)))
             } else {
                 self.uncaught(lua, status, script)
             };

@@ -8,12 +8,16 @@ use std::ffi::c_int;
 
 use lua54::mlua::ffi;
 
+use super::shared::Shared;
 use super::vm::{bytes_at, push_bytes, push_table, set_field, truncate};
 use crate::reply::Reply;
 use crate::session::Protocol;
 
 /// How deep tables in a reply may nest.
 pub(super) const MAX_DEPTH: usize = 200;
+
+/// What one value of a reply counts against the budget of instructions; it takes some 50 bytes.
+const READ_COST: u64 = 16;
 
 /// Pushes `reply`. May leave by a jump, so the caller keeps the reply where that loses nothing.
 pub(super) fn push_reply(lua: *mut ffi::lua_State, reply: &Reply, protocol: Protocol) -> Result<(), ()> {
@@ -102,7 +106,9 @@ fn push_map(lua: *mut ffi::lua_State, pairs: &[(Reply, Reply)], protocol: Protoc
 /// metamethod, so it cannot jump.
 ///
 /// `names` is where on the stack the table is that holds the names of [`FIELDS`].
-pub(super) struct Reader {
+pub(super) struct Reader<'a> {
+    /// Counts what is read: tables that share tables stand for more than there is memory.
+    pub shared: &'a Shared,
     pub lua: *mut ffi::lua_State,
     pub names: c_int,
     /// What the client speaks.
@@ -128,10 +134,13 @@ enum Field {
     Format,
 }
 
-impl Reader {
+impl Reader<'_> {
     pub fn read(&self, depth: usize) -> Reply {
         // SAFETY: room is asked for before anything is pushed, and the pushes make nothing new.
         unsafe {
+            if !self.shared.charge(READ_COST) {
+                return Reply::Nil;
+            }
             if depth > MAX_DEPTH || ffi::lua_checkstack(self.lua, 6) == 0 {
                 return Reply::Error(b"ERR reached lua stack limit".to_vec());
             }

@@ -18,6 +18,30 @@ pub(super) fn write_argument(out: &mut Vec<u8>, x: f64) {
     }
 }
 
+/// Appends `x` as C's `%.{precision}g` prints it.
+#[cfg(feature = "cjson")]
+pub(super) fn write_general(out: &mut Vec<u8>, x: f64, precision: usize) {
+    if !x.is_finite() {
+        return write_shortest(out, x);
+    }
+    let precision = precision.max(1);
+    let text = format!("{:.*e}", precision - 1, x);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let places = i32::try_from(precision).unwrap_or(i32::MAX) - 1 - exponent;
+    let is_plain = exponent >= -4 && places >= 0;
+    let plain =
+        if is_plain { format!("{:.*}", usize::try_from(places).unwrap_or(0), x) } else { String::new() };
+    let digits = if is_plain { &plain } else { mantissa };
+    let digits =
+        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    out.extend_from_slice(digits.as_bytes());
+    if !is_plain {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        let _ = write!(out, "e{sign}{:02}", exponent.abs());
+    }
+}
+
 fn write_shortest(out: &mut Vec<u8>, x: f64) {
     if x.is_sign_negative() {
         out.push(b'-');

@@ -34,6 +34,8 @@ pub(super) struct Shared {
     pub text: RefCell<Vec<u8>>,
     /// Texts of the numbers among the arguments of the current `redis.call`.
     pub numbers: RefCell<Vec<u8>>,
+    #[cfg(feature = "cjson")]
+    pub cjson: Cell<super::cjson::Settings>,
     pub trace: RefCell<Option<ScriptTrace>>,
 }
 
@@ -68,6 +70,8 @@ impl Shared {
             reply: RefCell::new(Reply::Nil),
             text: RefCell::default(),
             numbers: RefCell::default(),
+            #[cfg(feature = "cjson")]
+            cjson: Cell::default(),
             trace: RefCell::new(None),
         }
     }

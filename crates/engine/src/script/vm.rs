@@ -252,7 +252,8 @@ impl Call {
         self.push_text();
     }
 
-    fn push_text(&self) {
+    /// Pushes `Shared::text`.
+    pub fn push_text(&self) {
         // SAFETY: nothing else uses the text while it is pushed; a borrow must not be held over a jump.
         push_bytes(self.lua, unsafe { &*self.shared().text.as_ptr() });
     }
