@@ -293,6 +293,10 @@ impl Host {
             Err(mlua::Error::SyntaxError { message, .. }) => {
                 return Err(refuse(message.as_bytes()).into());
             }
+            // Nested deeper than 5.4 reads, though not deeper than 5.1 does.
+            Err(mlua::Error::RuntimeError(_)) => {
+                return Err(refuse(b"user_script:1: chunk has too many syntax levels").into());
+            }
             Err(mlua::Error::MemoryError(_)) => return Err(self.shared.failure(Stop::Memory).into()),
             Err(error) => return Err(broken(error).into()),
         };

@@ -333,7 +333,12 @@ fn refuse_write(_call: &Call) -> Result<c_int, Raise> {
 
 fn unknown_global(call: &Call) -> Result<c_int, Raise> {
     let name = call.string(2).map(|name| String::from_utf8_lossy(name).into_owned());
-    let name = name.unwrap_or_else(|| call.type_name(2).to_owned());
+    let name = match name.as_deref() {
+        // The dialect gave these other names.
+        Some("_3NV") => "_ENV".to_owned(),
+        Some("g0to") => "goto".to_owned(),
+        _ => name.unwrap_or_else(|| call.type_name(2).to_owned()),
+    };
     Err(Raise::text(format!("Script attempted to access nonexistent global variable '{name}'")))
 }
 
