@@ -1,6 +1,6 @@
 //! Every dialogue in `cases/`, on the engine and on every real server at hand: the same text, to the byte.
 
-use echomq_engine::{Clock, Config, Reply};
+use echomq_engine::{Clock, Config, Reply, Version};
 use emq_verify::server::Server;
 use lab_tests::cases::{CaseFile, Clients, EngineClients, ServerClients, release, run, split};
 
@@ -22,10 +22,10 @@ fn files() -> Vec<(String, CaseFile)> {
 
 /// Runs all files and fails with every difference.
 #[track_caller]
-fn check(on: &str, clients: &mut dyn Clients) {
+fn check(on: &str, clients: &mut dyn Clients, files: &[(String, CaseFile)]) {
     let mut compared = 0;
     let mut report = String::new();
-    for (file, content) in files() {
+    for (file, content) in files {
         for case in &content.cases {
             let (steps, differences) =
                 run(case, clients).unwrap_or_else(|error| panic!("{file}: {}: {error}", case.name));
@@ -43,14 +43,21 @@ fn check(on: &str, clients: &mut dyn Clients) {
 #[test]
 fn the_engine_answers_as_recorded() {
     let clock = Clock::from_unix_ms(1_750_000_000_000);
-    check("the engine", &mut EngineClients::new(Config { clock, ..Config::default() }));
+    let config = Config { clock, ..Config::default() };
+    let mut files = files();
+    check("the engine", &mut EngineClients::new(config), &files);
+
+    // The script host has yet to take two of its texts for 8.0 from `before_9`.
+    files.retain(|(name, _)| name != "scripting");
+    let config = Config { version: Version::V8_0, ..config };
+    check("the engine as 8.0", &mut EngineClients::new(config), &files);
 }
 
 #[test]
 fn every_server_answers_as_recorded() {
     for server in Server::all().unwrap() {
         let name = format!("valkey {}", server.version());
-        check(&name, &mut ServerClients::new(server));
+        check(&name, &mut ServerClients::new(server), &files());
     }
 }
 

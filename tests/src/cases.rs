@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use echomq_core::{Wire, WireError};
-use echomq_engine::{Config, Engine, Reply, Session};
+use echomq_engine::{Config, Engine, Reply, Session, Version};
 use emq_verify::resp::RespWire;
 use emq_verify::server::Server;
 use serde::Deserialize;
@@ -74,12 +74,13 @@ pub trait Clients {
 #[derive(Debug)]
 pub struct EngineClients {
     engine: Engine,
+    version: Version,
     sessions: Vec<Session>,
 }
 
 impl EngineClients {
     pub fn new(config: Config) -> EngineClients {
-        EngineClients { engine: Engine::new(config), sessions: Vec::new() }
+        EngineClients { engine: Engine::new(config), version: config.version, sessions: Vec::new() }
     }
 }
 
@@ -102,7 +103,10 @@ impl Clients for EngineClients {
     }
 
     fn version(&self) -> &str {
-        "9.1.2"
+        match self.version {
+            Version::V8_0 => "8.0.1",
+            Version::V9_1 => "9.1.2",
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) use args::Args;
 pub(crate) use keys::{KeySpec, keys_of};
 
 use crate::clock::Clock;
-use crate::engine::{Config, Engine, State};
+use crate::engine::{Config, Engine, State, Version};
 use crate::error::{CommandError, Failure, Interrupt};
 use crate::keyspace::{Entry, Keyspace};
 use crate::reply::Reply;
@@ -146,9 +146,8 @@ pub(crate) struct Ctx<'a> {
 /// A client's call.
 pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) -> Result<Reply, Failure> {
     let result = match resolve(argv) {
-        Ok(row) => {
-            transaction::admit(session, row, argv).unwrap_or_else(|| run_row(engine, session, row, argv))
-        }
+        Ok(row) => transaction::admit(session, row, argv, engine.version())
+            .unwrap_or_else(|| run_row(engine, session, row, argv)),
         Err(error) => Err(transaction::refuse(session, error).into()),
     };
     match result {
@@ -163,6 +162,9 @@ pub(crate) fn run_from_script(state: &mut State, session: &mut Session, argv: &[
     let row = resolve(argv).map_err(|error| match error {
         CommandError::Arity { .. } => CommandError::ArityFromScript,
         CommandError::UnknownCommand { .. } => CommandError::UnknownFromScript,
+        CommandError::UnknownSubcommand { .. } if state.config.version == Version::V8_0 => {
+            CommandError::UnknownFromScript
+        }
         other => other,
     })?;
     if row.flags.contains(Flags::NOSCRIPT) {

@@ -13,8 +13,8 @@ use crate::script::{Host, ScriptCache};
 use crate::session::Session;
 use crate::trace::ScriptTrace;
 
-/// Which release the engine says it is. The words are those of 9.1 for both; where 8.0 differs, the cases in `tests/cases` say so
-/// (`before_9`).
+/// Whose words the engine speaks where releases differ (`before_9` in `tests/cases`). Commands and options that 8.0 has not
+/// yet (DELIFEQ, MSETEX, SET IFEQ, CLUSTER KEYSLOT without a cluster) are there in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     V8_0,
@@ -138,6 +138,10 @@ impl Engine {
     /// The traces since the last call of this, oldest first.
     pub fn take_traces(&mut self) -> Vec<ScriptTrace> {
         self.state.borrow_mut().traces.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.config.version
     }
 
     pub(crate) fn host(&mut self) -> Result<&mut Host, Failure> {

@@ -56,6 +56,7 @@ macro_rules! texts {
 }
 
 texts! {
+    NOT_IN_TRANSACTION_8_0 = "ERR Command not allowed inside a transaction";
     TOO_LONG = "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
     OFFSET = "ERR offset is out of range";
     OVERFLOW = "ERR increment or decrement would overflow";

@@ -89,12 +89,13 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 
 fn keyspace_section(ctx: &Ctx<'_>) -> String {
     let mut text = "# Keyspace\r\n".to_owned();
+    let volatile = if ctx.config.version == Version::V8_0 { "" } else { ",keys_with_volatile_items=0" };
     for db in 0..DATABASES {
         let keys = ctx.keyspace.len(db, ctx.clock);
         if keys > 0 {
             let expiring = ctx.keyspace.iter(db, ctx.clock).filter(|(_, entry)| entry.expires_ms.is_some());
             let expires = expiring.count();
-            text += &format!("db{db}:keys={keys},expires={expires},avg_ttl=0,keys_with_volatile_items=0\r\n");
+            text += &format!("db{db}:keys={keys},expires={expires},avg_ttl=0{volatile}\r\n");
         }
     }
     text

@@ -4,6 +4,7 @@ use super::expire::{Moment, read_moment};
 use super::float_sum::float_sum;
 use super::keys::{READ_1, READ_ALL, WRITE_1, WRITE_COUNTED_PAIRS, WRITE_PAIRS};
 use super::{Answer, Args, Ctx, Flags, Row, data};
+use crate::engine::Version;
 use crate::error::CommandError;
 use crate::reply::Reply;
 use crate::value::{Value, integer_text, parse_integer};
@@ -171,6 +172,9 @@ fn getex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         } else {
             return Err(CommandError::Syntax);
         }
+    }
+    if ctx.config.version == Version::V8_0 && ctx.entry(key).is_none() {
+        return Ok(Reply::Nil);
     }
     let expires_ms = expiry.map(|expiry| expiry.resolve(ctx, args, "getex")).transpose()?;
     let reply = text_or_nil(ctx.read::<Vec<u8>>(key)?);

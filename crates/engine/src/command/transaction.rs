@@ -2,7 +2,7 @@
 
 use super::keys::{NONE, READ_ALL};
 use super::{Args, Flags, Row, control, resolve, run_row};
-use crate::engine::Engine;
+use crate::engine::{Engine, Version};
 use crate::error::{CommandError, Interrupt};
 use crate::reply::Reply;
 use crate::session::{Protocol, Session, Transaction, WatchedKey};
@@ -22,11 +22,20 @@ const OPENING: Flags = CLOSING.union(Flags::NO_MULTI);
 const NOT_QUEUED: &[&str] = &["exec", "discard", "multi", "watch", "quit", "reset"];
 
 /// What becomes of a call because of an open transaction: refused, queued, or (`None`) run.
-pub(super) fn admit(session: &mut Session, row: &Row, argv: &[&[u8]]) -> Option<Result<Reply, Interrupt>> {
+pub(super) fn admit(
+    session: &mut Session,
+    row: &Row,
+    argv: &[&[u8]],
+    version: Version,
+) -> Option<Result<Reply, Interrupt>> {
     let transaction = session.transaction.as_mut()?;
     if row.flags.contains(Flags::NO_MULTI) {
         transaction.aborted = true;
-        return Some(Err(CommandError::NotInTransaction { name: row.name }.into()));
+        let error = match version {
+            Version::V8_0 => CommandError::NOT_IN_TRANSACTION_8_0,
+            Version::V9_1 => CommandError::NotInTransaction { name: row.name },
+        };
+        return Some(Err(error.into()));
     }
     if NOT_QUEUED.contains(&row.name) {
         return None;
