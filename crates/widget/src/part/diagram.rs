@@ -7,6 +7,7 @@ pub const SVG: &str = include_str!("diagram.svg").trim_ascii_end();
 pub fn words(place: &str, attempts: &str) -> String {
     match place {
         "gone" => "The job is gone: no row, in no set.".to_owned(),
+        "nowhere" => format!("The job is in no set, and its row is there, attempts {attempts}."),
         place => format!("The job is in {place}, attempts {attempts}."),
     }
 }

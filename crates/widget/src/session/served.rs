@@ -3,7 +3,7 @@
 use echomq_core::scenario::{Actor, Step, Taken};
 use echomq_core::snippet::{Language, shell_word, snippet};
 use echomq_core::stage::Act;
-use echomq_core::{Call, JobId, Keys, QueueState, Reply, Script, Set};
+use echomq_core::{Call, JobId, Keys, QueueState, Reply, Script};
 
 use super::diff::diff;
 use super::listing::Listing;
@@ -81,7 +81,11 @@ pub fn shown(
         }),
         listing: script.map(|script| Listing::new(script, seen)).unwrap_or_default(),
         keys: diff(keys, before, state, clock_ms),
-        place: state.place(job).map_or("gone", Set::name),
+        place: match state.place(job) {
+            Some(set) => set.name(),
+            None if state.rows.contains_key(job) => "nowhere",
+            None => "gone",
+        },
         state: field("state"),
         attempts: field("attempts"),
         argv: seen.map(|act| act.argv.clone()).unwrap_or_default(),

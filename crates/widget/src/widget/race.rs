@@ -32,7 +32,7 @@ struct Desk {
 }
 
 pub fn view(host: Host) -> AnyView {
-    let queue = host.attribute("queue").unwrap_or_else(|| KIND.to_owned());
+    let queue = host.element.get_attribute("queue").unwrap_or_else(|| KIND.to_owned());
     let wire = Box::new(EngineWire::default().traced());
     let race = match Race::new(wire, &queue, Completion::Split) {
         Ok(race) => RwSignal::new_local(race),
@@ -61,23 +61,27 @@ impl Desk {
                     {self.buttons()}
                 </div>
                 <div part="scene">
-                    {self.ways()}
-                    <p part="hint">"You are the scheduler: choose whose command Valkey serves next."</p>
+                    <div part="ways">
+                        {self.ways()}
+                        <p part="hint">"You are the scheduler: choose whose command Valkey serves next, by hand or with the keys W, R and N."</p>
+                    </div>
                     <div on:keydown=move |event| self.key(&event)>{lanes::view(race, asks)}</div>
                     <p part="problem" role="alert" hidden=move || problem.with(String::is_empty)>
                         {move || problem.get()}
                     </p>
-                    {move || race.with(Race::outcome).map(verdict)}
-                    {part::readout_view(
-                        Signal::derive(move || shown.with(|shown| shown.said.clone())),
-                        Signal::stored(INITIAL.to_owned()),
-                        Signal::stored(false),
-                    )}
-                    {self.runs()}
+                    <div part="answered">
+                        {move || race.with(Race::outcome).map(verdict)}
+                        {part::readout_view(
+                            Signal::derive(move || shown.with(|shown| shown.said.clone())),
+                            Signal::stored(INITIAL.to_owned()),
+                            Signal::stored(false),
+                        )}
+                    </div>
                     {part::diagram_view(
                         Signal::derive(move || shown.with(|shown| shown.place)),
                         Signal::derive(move || shown.with(|shown| shown.attempts.clone())),
                     )}
+                    {self.runs()}
                 </div>
                 <div part="inside" class:plain=plain>
                     {part::script_view(Signal::derive(move || shown.with(|shown| shown.listing.clone())))}
@@ -131,27 +135,32 @@ impl Desk {
 
     /// Runs worth a button, and all of them.
     fn runs(self) -> AnyView {
-        let explored = RwSignal::new_local(None::<Result<Vec<Explored>, String>>);
-        let label = |text: &str| Signal::stored(text.to_owned());
-        let never = Signal::stored(false);
+        let word = |word: &'static str| Signal::stored(word.to_owned());
         let presets = PRESETS.map(|preset| {
             let load = Callback::new(move |()| self.load(preset.completion, preset.schedule));
-            part::press("button", "", label(preset.name), never, load)
+            part::press("button", "", word(preset.name), Signal::stored(false), load)
         });
-        let explore = Callback::new(move |()| {
-            let found = self.race.with_untracked(Race::compare);
-            explored.set(Some(found.map_err(|error| error.to_string())));
-        });
+        let explored = RwSignal::new_local(None::<Result<Vec<Explored>, String>>);
+        // They are always the same, so that they run once, when somebody wants to see them.
+        let explore = move |_| {
+            if explored.with_untracked(Option::is_none) {
+                let found = self.race.with_untracked(Race::compare);
+                explored.set(Some(found.map_err(|error| error.to_string())));
+            }
+        };
+        let tables = move || {
+            explored.get().map(|found| match found {
+                Ok(found) => found.into_iter().map(|found| self.explored(found)).collect_view().into_any(),
+                Err(error) => part::problem(&error),
+            })
+        };
         view! {
             <div part="runs">
                 {part::group("Runs to load", presets.into())}
-                {part::press("button", "", label("All interleavings"), never, explore)}
-                <div part="interleavings" role="status">
-                    {move || explored.get().map(|found| match found {
-                        Ok(found) => found.into_iter().map(|found| self.explored(found)).collect_view().into_any(),
-                        Err(error) => part::problem(&error),
-                    })}
-                </div>
+                <details on:toggle=explore>
+                    <summary>"All interleavings"</summary>
+                    <div part="interleavings">{tables}</div>
+                </details>
             </div>
         }
         .into_any()
@@ -160,40 +169,50 @@ impl Desk {
     /// One way to finish with the counts of its outcomes.
     fn explored(self, (way, report): Explored) -> impl IntoView + use<> {
         let outcomes = Handled::ALL.map(|handled| (handled, report.outcomes.get(&handled).cloned()));
-        let bar = outcomes.clone().map(|(handled, found)| {
-            let count = found.map_or(0, |found| found.schedules);
-            view! { <span data-handled=handled.name() style:flex-grow=count.to_string()></span> }
+        let shares = outcomes.clone().map(|(handled, found)| {
+            let found = found?;
+            Some(view! { <span data-handled=handled.name() style:flex-grow=found.schedules.to_string()></span> })
         });
         let rows = outcomes.map(|(handled, found)| {
-            let witness = found.as_ref().map(|found| found.witness.to_string());
-            let witness = witness.map(|witness| {
-                let load = witness.clone();
-                let label = format!("{witness}: load the shortest order, {}", handled.words());
-                view! {
-                    <button type="button" part="witness" aria-label=label on:click=move |_| self.load(way, &load)>
-                        {witness}
-                    </button>
-                }
-            });
+            let none = found.is_none();
+            let orders = found.as_ref().map_or(0, |found| found.schedules);
+            let witness = found.map(|found| self.witness(way, handled, found.witness.to_string()));
             view! {
-                <tr data-handled=handled.name()>
+                <tr data-handled=handled.name() class:none=none>
                     <th scope="row">{handled.words()}</th>
-                    <td>{found.map_or(0, |found| found.schedules)}</td>
+                    <td>{orders}</td>
                     <td>{witness}</td>
                 </tr>
             }
         });
         view! {
-            <table>
-                <caption>{way.words()} ", " {report.schedules} " orders"</caption>
-                <thead class="sr">
-                    <tr><th scope="col">"outcome"</th><th scope="col">"orders"</th><th scope="col">"shortest"</th></tr>
-                </thead>
-                <tbody>
-                    <tr class="bar" aria-hidden="true"><td colspan="3"><div>{bar.collect_view()}</div></td></tr>
-                    {rows.collect_view()}
-                </tbody>
-            </table>
+            <div>
+                <table>
+                    <caption>
+                        {way.words()} ": " {report.schedules} " orders"
+                        <div class="shares" aria-hidden="true">{shares.collect_view()}</div>
+                    </caption>
+                    <thead class="sr">
+                        <tr>
+                            <th scope="col">"outcome"</th>
+                            <th scope="col">"orders"</th>
+                            <th scope="col">"the shortest"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows.collect_view()}</tbody>
+                </table>
+            </div>
+        }
+    }
+
+    /// The shortest order of an outcome, to load.
+    fn witness(self, way: Completion, handled: Handled, schedule: String) -> impl IntoView + use<> {
+        let label = format!("{schedule}: load this order, {}", handled.words());
+        let shown = schedule.clone();
+        view! {
+            <button type="button" part="witness" aria-label=label on:click=move |_| self.load(way, &schedule)>
+                {shown}
+            </button>
         }
     }
 

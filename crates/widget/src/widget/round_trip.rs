@@ -37,7 +37,7 @@ struct Walk {
 }
 
 pub fn view(host: Host) -> AnyView {
-    let queue = host.attribute("queue").unwrap_or_else(|| KIND.to_owned());
+    let queue = host.element.get_attribute("queue").unwrap_or_else(|| KIND.to_owned());
     let trip = match RoundTrip::new(Box::new(EngineWire::default().traced()), &queue, DELAY_MS) {
         Ok(trip) => RwSignal::new_local(trip),
         Err(error) => return part::problem(&error.to_string()),
@@ -302,12 +302,12 @@ impl Walk {
 fn clock(trip: RwSignal<RoundTrip, LocalStorage>) -> impl IntoView {
     let time = move || trip.with(|trip| format!("+{} ms", grouped(trip.elapsed_ms())));
     let due = move || trip.with(|trip| format!("due +{} ms", grouped(trip.delay_ms())));
-    let passed = move || trip.with(|trip| trip.elapsed_ms() > 0);
+    let late = move || trip.with(|trip| trip.elapsed_ms() > 0);
     view! {
-        <div part="clock" class:passed=passed>
+        <div part="clock" class:late=late>
             <p>"server clock " <b>{time}</b></p>
             <div part="track" aria-hidden="true">
-                <span class="gone"></span>
+                <span class="passed-by"></span>
                 <span class="hand"></span>
             </div>
             <p part="due">{due}</p>
