@@ -1,7 +1,7 @@
 //! Case files: dialogues with a server, each reply as valkey-cli prints it.
 //!
-//! The files in `cases/` were recorded from a real server. They are run on the engine and on every real server at hand, and a
-//! reply must be the same text on all, so that a wrong expectation cannot stand.
+//! The files in `cases/` were recorded from a real server. They are run on the engine and on every real server at
+//! hand, and a reply must be the same text on all, so that a wrong expectation cannot stand.
 
 use std::fmt;
 use std::time::Duration;
@@ -163,10 +163,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs one case and returns how many steps were compared and what differed. A case for newer releases compares nothing.
+/// Runs one case and returns how many steps were compared and what differed. A case for newer releases compares
+/// nothing.
 ///
-/// # Errors
-/// When a reply does not come.
+/// # Errors When a reply does not come.
 pub fn run(case: &Case, clients: &mut dyn Clients) -> Result<(usize, Vec<Difference>), WireError> {
     if case.since.as_ref().is_some_and(|since| release(clients.version()) < release(since)) {
         return Ok((0, Vec::new()));
@@ -209,7 +209,8 @@ pub fn release(version: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// A line as valkey-cli reads it: words parted by spaces, `"…"` with escapes, `'…'` without. `None` for unbalanced quotes.
+/// A line as valkey-cli reads it: words parted by spaces, `"…"` with escapes, `'…'` without. `None` for unbalanced
+/// quotes.
 pub fn split(line: &str) -> Option<Vec<Vec<u8>>> {
     let mut rest = line.as_bytes();
     let mut words = Vec::new();

@@ -1,15 +1,19 @@
 //! From argv to a handler: lookup, arity, what the session and the caller allow, the call itself.
 //!
 //! Where an answer is not a server's, on purpose:
-//! - Choices at random (SPOP, SRANDMEMBER, HRANDFIELD, ZRANDMEMBER, RANDOMKEY) follow a fixed sequence; the order of KEYS, and
-//!   of hashes and sets too large for a listpack, is a fixed one too. A SCAN cursor is a place in an order of hashes.
+//! - Choices at random (SPOP, SRANDMEMBER, HRANDFIELD, ZRANDMEMBER, RANDOMKEY) follow a fixed sequence; the order
+//!   of KEYS, and of hashes and sets too large for a listpack, is a fixed one too. A SCAN cursor is a place in an
+//!   order of hashes.
 //! - Nothing waits: a blocking command without data answers at once, as in a transaction.
-//! - An expired key is gone at once everywhere, also for DBSIZE and INFO, which on a server count it until it is collected.
-//! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no words;
-//!   INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes nothing.
+//! - An expired key is gone at once everywhere, also for DBSIZE and INFO, which on a server count it until it is
+//!   collected.
+//! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no
+//!   words; INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes
+//!   nothing.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
-//! - Field expiry of hashes (HEXPIRE …), SORT, DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are not there yet.
+//! - Field expiry of hashes (HEXPIRE …), SORT, DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are
+//!   not there yet.
 
 mod args;
 mod cluster;

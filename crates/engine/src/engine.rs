@@ -13,8 +13,8 @@ use crate::script::{Host, ScriptCache};
 use crate::session::Session;
 use crate::trace::ScriptTrace;
 
-/// Whose words the engine speaks where releases differ (`before_9` in `tests/cases`). Commands and options that 8.0 has not
-/// yet (DELIFEQ, MSETEX, SET IFEQ, CLUSTER KEYSLOT without a cluster) are there in both.
+/// Whose words the engine speaks where releases differ (`before_9` in `tests/cases`). Commands and options that
+/// 8.0 has not yet (DELIFEQ, MSETEX, SET IFEQ, CLUSTER KEYSLOT without a cluster) are there in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
     V8_0,
@@ -122,8 +122,8 @@ impl Engine {
         })
     }
 
-    /// Goes back (or over) to `snapshot`. Sessions and traces are not part of it: WATCH and MULTI stay as they are, and what
-    /// was recorded stays recorded.
+    /// Goes back (or over) to `snapshot`. Sessions and traces are not part of it: WATCH and MULTI stay as they
+    /// are, and what was recorded stays recorded.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let mut state = self.state.borrow_mut();
         let traces = state.traces.take();

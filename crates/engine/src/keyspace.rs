@@ -1,8 +1,9 @@
 //! Databases of keys: typed look-up with lazy expiry, versions for WATCH, copies that cost a counter.
 //!
-//! A database is one shared map; a snapshot shares it and the first write after the snapshot copies the map (not the
-//! values), and a value is copied when it is first written while shared. An expired key is absent to every reader and
-//! is dropped when it is next written; nothing is dropped in the background, and counts leave such keys out.
+//! A database is one shared map; a snapshot shares it and the first write after the snapshot copies the map (not
+//! the values), and a value is copied when it is first written while shared. An expired key is absent to every
+//! reader and is dropped when it is next written; nothing is dropped in the background, and counts leave such keys
+//! out.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
@@ -219,8 +220,8 @@ impl Keyspace {
         }
     }
 
-    /// A number below `bound` (which is not 0) for the commands that choose at random. The sequence is a fixed one, part of
-    /// every snapshot, so that a run can be repeated.
+    /// A number below `bound` (which is not 0) for the commands that choose at random. The sequence is a fixed
+    /// one, part of every snapshot, so that a run can be repeated.
     pub fn random_below(&mut self, bound: usize) -> usize {
         // SplitMix64, by Steele, Lea and Flood (2014).
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);

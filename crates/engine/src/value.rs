@@ -44,9 +44,9 @@ impl Value {
     }
 
     /// The name that `OBJECT ENCODING` answers. Valkey chooses an encoding by size and content and, with few
-    /// exceptions, never goes back to a smaller one; the structures here remember that much. For a string it depends on
-    /// what shares its memory block, the key and the expiry, and here, other than there, not on its past: what
-    /// APPEND and SETRANGE wrote is `raw` on a server.
+    /// exceptions, never goes back to a smaller one; the structures here remember that much. For a string it
+    /// depends on what shares its memory block, the key and the expiry, and here, other than there, not on its
+    /// past: what APPEND and SETRANGE wrote is `raw` on a server.
     pub(crate) fn encoding(&self, key: &[u8], has_expiry: bool) -> &'static str {
         match self {
             Value::String(bytes) => string_encoding(bytes, key.len() + if has_expiry { 8 } else { 0 }),

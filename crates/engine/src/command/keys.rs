@@ -50,8 +50,8 @@ pub(super) const WRITE_COUNTED_PAIRS: &[KeySpec] =
 pub(super) const WRITE_COUNTED_1: &[KeySpec] = &[counted(1, true)];
 pub(super) const WRITE_COUNTED_2: &[KeySpec] = &[counted(2, true)];
 
-/// The positions in argv of the keys of a call, each with whether the command may write it. A call whose count of keys
-/// makes no sense has none.
+/// The positions in argv of the keys of a call, each with whether the command may write it. A call whose count of
+/// keys makes no sense has none.
 pub(crate) fn keys_of(row: &Row, argv: &[&[u8]]) -> Vec<(usize, bool)> {
     let mut keys = Vec::new();
     for spec in row.keys {

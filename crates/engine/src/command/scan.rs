@@ -1,7 +1,8 @@
 //! The options, the cursor and the pattern matching of SCAN, HSCAN, SSCAN and ZSCAN.
 //!
-//! A cursor is a place in an order that nothing moves: that of a hash of the item. So an item that is there all the time is
-//! seen exactly once, whatever comes and goes meanwhile. Small values are answered whole, as Valkey does for those in one block.
+//! A cursor is a place in an order that nothing moves: that of a hash of the item. So an item that is there all
+//! the time is seen exactly once, whatever comes and goes meanwhile. Small values are answered whole, as Valkey
+//! does for those in one block.
 
 use super::Args;
 use crate::error::CommandError;

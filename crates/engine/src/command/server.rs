@@ -48,7 +48,8 @@ pub(super) fn version_text(version: Version) -> &'static str {
     }
 }
 
-/// The sections that clients and test suites look at. What a machine would answer (memory, CPU, sockets) is left out.
+/// The sections that clients and test suites look at. What a machine would answer (memory, CPU, sockets) is left
+/// out.
 fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let asked = args.rest(1);
     let wants = |section: &str| {

@@ -1,8 +1,9 @@
 //! Sums in x87 extended precision, which INCRBYFLOAT and HINCRBYFLOAT make and print with 17 decimals.
 //!
-//! A number is a mantissa of 64 bits times a power of two. Reading, adding and printing are exact but for one rounding
-//! each, to the nearest and to even in the middle, as the processor and the C library do it. Numbers below the
-//! normal range, some 10 to the -4932, are not told apart from zero, for the 17 decimals do not show them.
+//! A number is a mantissa of 64 bits times a power of two. Reading, adding and printing are exact but for one
+//! rounding each, to the nearest and to even in the middle, as the processor and the C library do it. Numbers
+//! below the normal range, some 10 to the -4932, are not told apart from zero, for the 17 decimals do not show
+//! them.
 
 use super::natural::Natural;
 

@@ -1,6 +1,6 @@
-//! Hashes. A small one is a [`Packed`] block, a large one an ordered map; both keep the order of insertion, also over
-//! deletions, for as long as Valkey's listpack would (512 fields of 64 bytes). After that Valkey's order is that of its
-//! hash table, which nobody can rely on, and here a deletion moves the last field into the gap.
+//! Hashes. A small one is a [`Packed`] block, a large one an ordered map; both keep the order of insertion, also
+//! over deletions, for as long as Valkey's listpack would (512 fields of 64 bytes). After that Valkey's order is
+//! that of its hash table, which nobody can rely on, and here a deletion moves the last field into the gap.
 
 use indexmap::IndexMap;
 

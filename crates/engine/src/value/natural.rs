@@ -88,8 +88,8 @@ impl Natural {
         self.trim();
     }
 
-    /// The highest bits and the power of two of the lowest of them. Where more was cut off the lowest bit is set, so that
-    /// rounding sees it.
+    /// The highest bits and the power of two of the lowest of them. Where more was cut off the lowest bit is set,
+    /// so that rounding sees it.
     pub fn top_bits(&self) -> (u128, i32) {
         let bits = self.bits();
         let kept = bits.min(QUOTIENT_BITS);

@@ -45,8 +45,8 @@ pub(crate) fn integer_text(n: i64) -> Vec<u8> {
     digits[at..].to_vec()
 }
 
-/// A double as the commands take it: decimal or infinite, no space around it, not NaN. What is too large or too small
-/// for a double is refused.
+/// A double as the commands take it: decimal or infinite, no space around it, not NaN. What is too large or too
+/// small for a double is refused.
 pub(crate) fn parse_float(text: &[u8]) -> Option<f64> {
     let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     let digits = text.split(|byte| byte.eq_ignore_ascii_case(&b'e')).next().unwrap_or_default();

@@ -1,9 +1,10 @@
-//! The decimal digits of a double, as Valkey prints scores: Grisu2 (Florian Loitsch, "Printing Floating-Point Numbers Quickly
-//! and Accurately with Integers", 2010).
+//! The decimal digits of a double, as Valkey prints scores: Grisu2 (Florian Loitsch, "Printing Floating-Point
+//! Numbers Quickly and Accurately with Integers", 2010).
 //!
-//! The digits always read back as the same number. They are the fewest that do in all but some 0.3 % of cases, where one
-//! digit more comes out; Valkey's readers see those, so an algorithm that is always right would differ. The paper's table of
-//! powers of ten is not stored: a power is computed when it is needed, which for everyday numbers is a few multiplications.
+//! The digits always read back as the same number. They are the fewest that do in all but some 0.3 % of cases,
+//! where one digit more comes out; Valkey's readers see those, so an algorithm that is always right would differ.
+//! The paper's table of powers of ten is not stored: a power is computed when it is needed, which for everyday
+//! numbers is a few multiplications.
 
 use super::extended::power_of_ten;
 
@@ -93,8 +94,8 @@ fn scaling_power(exponent: i32) -> (Scaled, i32) {
     }
 }
 
-/// The digits of a number below `upper` by `distance`, as few as stay within `width` of it. The point is `point` bits from the
-/// right. Also the power of ten of the last digit.
+/// The digits of a number below `upper` by `distance`, as few as stay within `width` of it. The point is `point`
+/// bits from the right. Also the power of ten of the last digit.
 fn generate(upper: u64, mut distance: u64, mut width: u64, point: u32) -> (Vec<u8>, i32) {
     let one = 1_u64 << point;
     let mut whole = upper >> point;
@@ -134,7 +135,8 @@ fn generate(upper: u64, mut distance: u64, mut width: u64, point: u32) -> (Vec<u
     }
 }
 
-/// Lowers the last digit while that brings the digits, which are below the upper end by `rest`, nearer to the number.
+/// Lowers the last digit while that brings the digits, which are below the upper end by `rest`, nearer to the
+/// number.
 fn round(digits: &mut [u8], mut rest: u64, distance: u64, width: u64, unit: u64) {
     let Some(last) = digits.last_mut() else { return };
     while rest < distance
