@@ -23,7 +23,7 @@ pub use buttons::{group, press};
 #[cfg(target_family = "wasm")]
 pub use calls::{calls_view, copy};
 #[cfg(target_family = "wasm")]
-pub use view::{diagram_view, keys_view, problem, readout_view, script_view};
+pub use view::{diagram_view, keys_view, live, problem, readout_view, script_view, word};
 
 /// The sheet that every shadow root adopts.
 pub const STYLE: &str = concat!(

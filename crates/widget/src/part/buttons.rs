@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
+use super::view::live;
+
 pub fn group(label: &'static str, buttons: Vec<AnyView>) -> AnyView {
     view! { <div part="buttons" role="group" aria-label=label on:keydown=move_focus>{buttons}</div> }
         .into_any()
@@ -23,12 +25,12 @@ pub fn press(
             act.run(());
         }
     };
-    let disabled = move || off.get().then_some("true");
+    let disabled = live(move || off.get().to_string());
     view! {
         <button type="button" part=part aria-disabled=disabled on:click=click>
             <b>{who}</b>
             " "
-            <span>{move || label.get()}</span>
+            <span>{label}</span>
         </button>
     }
     .into_any()

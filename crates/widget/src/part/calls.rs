@@ -8,8 +8,11 @@ use leptos::task::spawn_local;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Clipboard, Element, MouseEvent};
 
-/// `argv`: what the last act sent, nothing before the first. `once`: the lines that a server needs before.
-pub fn calls_view(argv: Signal<Vec<Vec<u8>>>, once: Signal<Vec<String>>) -> AnyView {
+use super::view::live;
+use crate::session::shown::Shown;
+
+/// The calls that set the scene, then the last act's.
+pub fn calls_view(shown: Signal<Shown>) -> AnyView {
     let language = RwSignal::new(Language::Shell);
     let choice = move |choice: Language| {
         view! {
@@ -26,19 +29,22 @@ pub fn calls_view(argv: Signal<Vec<Vec<u8>>>, once: Signal<Vec<String>>) -> AnyV
         .into_any()
     };
     let choices: Vec<AnyView> = Language::ALL.into_iter().map(choice).collect();
-    let line = Signal::derive(move || argv.with(|argv| snippet(language.get(), argv)));
-    let first = Signal::derive(move || once.with(|once| once.join("\n")));
+    let once = live(move || shown.with(|shown| shown.once.join("\n")));
+    let line = live(move || {
+        let language = language.get();
+        shown.with(|shown| if shown.argv.is_empty() { String::new() } else { snippet(language, &shown.argv) })
+    });
     view! {
         <details part="calls">
             <summary>"Do it yourself"</summary>
             <p>"Once, so that your server knows the scripts and has the job:"</p>
-            {copy(first)}
-            <div hidden=move || argv.with(Vec::is_empty)>
-                <p>"Then the call that this page has just made:"</p>
-                <fieldset part="languages"><legend class="sr">"Language"</legend>{choices}</fieldset>
-                {copy(line)}
-            </div>
-            <p hidden=move || argv.with(|argv| !argv.is_empty())>"Then a call: run one above, and it is written here."</p>
+            {copy(once)}
+            <p>"Then the call that this page has just made:"</p>
+            <fieldset part="languages">
+                <legend class="sr">"Language"</legend>
+                {choices}
+            </fieldset>
+            {copy(line)}
         </details>
     }
     .into_any()
@@ -46,7 +52,7 @@ pub fn calls_view(argv: Signal<Vec<Vec<u8>>>, once: Signal<Vec<String>>) -> AnyV
 
 /// Text with a button that copies it, or selects it where the page may not write to the clipboard.
 pub fn copy(text: Signal<String>) -> AnyView {
-    let label = RwSignal::new("Copy");
+    let label = RwSignal::new("Copy".to_owned());
     let click = move |event: MouseEvent| {
         let button = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
         let shown = button.and_then(|button| button.previous_element_sibling());
@@ -57,17 +63,17 @@ pub fn copy(text: Signal<String>) -> AnyView {
                 let _ = selection.select_all_children(&shown);
             }
             // The view may have gone meanwhile.
-            label.try_set(if copied { "Copied" } else { "Selected" });
+            label.try_set(if copied { "Copied" } else { "Selected" }.to_owned());
         });
     };
     Effect::new(move || {
         text.track();
-        label.set("Copy");
+        label.set("Copy".to_owned());
     });
     view! {
         <div part="copyable">
-            <pre part="snippet">{move || text.get()}</pre>
-            <button type="button" part="copy" on:click=click>{move || label.get()}</button>
+            <pre part="snippet">{text}</pre>
+            <button type="button" part="copy" on:click=click>{label}</button>
         </div>
     }
     .into_any()

@@ -4,6 +4,15 @@
 use super::escape;
 use crate::session::listing::{Answered, Line, Listing, Mark};
 
+pub fn name(listing: &Listing) -> String {
+    format!("The script <code>{}.lua</code>", escape(&listing.name))
+}
+
+/// What the fold says that holds the header.
+pub fn contract(listing: &Listing) -> String {
+    format!("contract, {} lines", listing.header.len())
+}
+
 /// The contract at the top of the file, which the page folds away.
 pub fn header(listing: &Listing) -> String {
     listing.header.iter().map(line).collect()

@@ -1,63 +1,74 @@
-//! The parts as views: HTML text of a part, kept in step with its model.
+//! The parts as views: the HTML text of a part, kept in step with what is shown.
+//!
+//! All parts take the whole of [`Shown`] and draw through `Signal<String>`: each further type in a signal, and each
+//! further closure in a view, is code that a reader downloads.
 
 use leptos::prelude::*;
 
 use crate::part::{self, diagram, keys, readout, script};
-use crate::session::diff::KeyDiff;
-use crate::session::listing::Listing;
-use crate::session::shown::Said;
+use crate::session::shown::Shown;
 
-/// The widget's one live region.
-/// Nothing is announced while `quiet` says so.
-pub fn readout_view(said: Signal<Option<Said>>, initial: Signal<String>, quiet: Signal<bool>) -> AnyView {
-    let html = move || initial.with(|initial| said.with(|said| readout::html(said.as_ref(), initial)));
-    let live = move || quiet.get().then_some("off");
-    view! { <div part="readout" role="status" aria-live=live aria-atomic="true" inner_html=html></div> }
+/// Text that follows what it reads.
+pub fn live(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
+    Signal::derive(text)
+}
+
+/// Text that follows what is shown.
+fn of(shown: Signal<Shown>, text: fn(&Shown) -> String) -> Signal<String> {
+    live(move || shown.with(text))
+}
+
+/// Text that stays.
+pub fn word(text: &str) -> Signal<String> {
+    Signal::stored(text.to_owned())
+}
+
+/// The widget's one live region, which is silent while `quiet` says so. `initial` stands before the first act.
+pub fn readout_view(shown: Signal<Shown>, initial: Signal<String>, quiet: Signal<bool>) -> AnyView {
+    let html =
+        live(move || initial.with(|initial| shown.with(|shown| readout::html(shown.said.as_ref(), initial))));
+    let politeness = live(move || if quiet.get() { "off" } else { "polite" }.to_owned());
+    view! { <div part="readout" role="status" aria-live=politeness aria-atomic="true" inner_html=html></div> }
         .into_any()
 }
 
-pub fn script_view(listing: Signal<Listing>) -> AnyView {
-    let name = move || listing.with(|listing| format!("{}.lua", listing.name));
-    let contract = move || listing.with(|listing| format!("contract, {} lines", listing.header.len()));
+pub fn script_view(shown: Signal<Shown>) -> AnyView {
     view! {
         <section part="script">
-            <h3 part="heading">"The script " <code>{name}</code></h3>
+            <h3 part="heading" inner_html=of(shown, |shown| script::name(&shown.listing))></h3>
             <details part="contract">
-                <summary>{contract}</summary>
-                <ol inner_html=move || listing.with(script::header)></ol>
+                <summary inner_html=of(shown, |shown| script::contract(&shown.listing))></summary>
+                <ol inner_html=of(shown, |shown| script::header(&shown.listing))></ol>
             </details>
-            <ol inner_html=move || listing.with(script::body)></ol>
+            <ol inner_html=of(shown, |shown| script::body(&shown.listing))></ol>
         </section>
     }
     .into_any()
 }
 
-pub fn keys_view(keys: Signal<Vec<KeyDiff>>) -> AnyView {
+pub fn keys_view(shown: Signal<Shown>) -> AnyView {
     view! {
         <section part="keys">
             <h3 part="heading">"The keys, before and after"</h3>
-            <div inner_html=move || keys.with(|keys| keys::html(keys))></div>
+            <div inner_html=of(shown, |shown| keys::html(&shown.keys))></div>
         </section>
     }
     .into_any()
 }
 
 /// Where the job is, and the attempts counter next to it.
-pub fn diagram_view(place: Signal<&'static str>, attempts: Signal<String>) -> AnyView {
-    let counter =
-        move || attempts.with(|attempts| if attempts.is_empty() { "–".into() } else { attempts.clone() });
+pub fn diagram_view(shown: Signal<Shown>) -> AnyView {
     view! {
         <div part="diagram">
-            <div part="map" data-at=move || place.get() inner_html=diagram::SVG></div>
-            <p part="attempts" aria-hidden="true"><span>"attempts"</span> <b>{counter}</b></p>
-            <p class="sr">{move || attempts.with(|attempts| diagram::words(place.get(), attempts))}</p>
+            <div part="map" data-at=of(shown, |shown| shown.place.to_owned()) inner_html=diagram::SVG></div>
+            <div inner_html=of(shown, diagram::counter)></div>
         </div>
     }
     .into_any()
 }
 
-/// A line that wraps nothing and says what is wrong.
+/// A line that says what is wrong.
 pub fn problem(text: &str) -> AnyView {
-    let html = part::escape(text);
-    view! { <p part="problem" role="status" inner_html=html></p> }.into_any()
+    let html = word(&part::escape(text));
+    view! { <p part="problem" role="alert" inner_html=html></p> }.into_any()
 }

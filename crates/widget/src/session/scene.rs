@@ -63,6 +63,29 @@ impl Scene {
     }
 }
 
+/// What a reader may change, and a link may carry.
+const CHANGEABLE: [&str; 4] = ["attempts", "max", "delay", "error"];
+
+impl Scene {
+    /// What a link must carry so that it opens this scene on a page that sets `base`.
+    pub fn changes(&self, base: &Scene) -> Vec<(&'static str, String)> {
+        let values = |scene: &Scene| {
+            [scene.attempts.to_string(), scene.max.clone(), scene.delay.clone(), scene.error.clone()]
+        };
+        let pairs = CHANGEABLE.into_iter().zip(values(self)).zip(values(base));
+        pairs.filter(|((_, own), base)| own != base).map(|(own, _)| own).collect()
+    }
+
+    /// The scene with the values of a link, see [`Scene::changes`].
+    ///
+    /// # Errors
+    /// The first value that is not what it must be.
+    pub fn with(&self, values: &[(String, String)]) -> Result<Scene, BadAttribute> {
+        let value = |name: &str| values.iter().find(|(has, _)| has == name).map(|(_, value)| value.clone());
+        Scene::read(|name| value(name).filter(|_| CHANGEABLE.contains(&name)), self)
+    }
+}
+
 impl std::fmt::Display for BadAttribute {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let BadAttribute { name, value, range } = self;
@@ -91,6 +114,17 @@ mod tests {
         assert_eq!(read(&[]), Ok(defaults()));
         let given = read(&[("attempts", " 2 "), ("token", "x")]);
         assert_eq!(given, Ok(Scene { attempts: 2, token: "x".into(), ..defaults() }));
+    }
+
+    #[test]
+    fn a_link_carries_what_the_reader_changed() {
+        let changed = Scene { attempts: 2, error: "no".into(), ..defaults() };
+        let values = changed.changes(&defaults());
+        assert_eq!(values, [("attempts", "2".to_owned()), ("error", "no".to_owned())]);
+        let values: Vec<_> = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        assert_eq!(defaults().with(&values), Ok(changed));
+        let token = [("token".to_owned(), "1".to_owned()), ("queue".to_owned(), "x".to_owned())];
+        assert_eq!(defaults().with(&token), Ok(defaults()), "a link does not change what the page chose");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::link::Link;
 use crate::element::Host;
-use crate::part;
+use crate::part::{self, live, word};
 use crate::session::present::{Present, Verb};
 use crate::session::scene::Scene;
 use crate::session::shown::Shown;
@@ -30,6 +30,8 @@ pub struct Kind {
 pub struct Bench {
     pub kind: &'static Kind,
     pub scene: RwSignal<Scene>,
+    /// The scene that the attributes set.
+    base: StoredValue<Scene>,
     pub shown: RwSignal<Shown>,
     host: StoredValue<Host, LocalStorage>,
     link: Link,
@@ -55,6 +57,7 @@ impl Bench {
     fn new(host: StoredValue<Host, LocalStorage>, kind: &'static Kind, scene: Scene) -> Bench {
         let bench = Bench {
             kind,
+            base: StoredValue::new(scene.clone()),
             scene: RwSignal::new(scene),
             shown: RwSignal::default(),
             host,
@@ -64,6 +67,16 @@ impl Bench {
         };
         bench.stage();
         bench.link.follow(move |values| {
+            // A link of another page, or one that somebody changed, may name a scene that cannot be set.
+            let base = bench.base.with_value(|base| base.with(&values));
+            match base {
+                Ok(scene) if bench.scene.with_untracked(|now| *now != scene) => {
+                    bench.scene.set(scene);
+                    bench.stage();
+                }
+                Ok(_) => {}
+                Err(bad) => bench.trouble.set(bad.to_string()),
+            }
             if let Some((_, token)) = values.into_iter().find(|(name, _)| name == "token") {
                 bench.press(&token);
             }
@@ -104,7 +117,9 @@ impl Bench {
         ];
         self.host.with_value(|host| host.tell("emq:verdict", &detail));
         self.tell_step();
-        self.link.write(&[("token", token)]);
+        let changes = self.base.with_value(|base| self.scene.with_untracked(|scene| scene.changes(base)));
+        let changes = changes.iter().map(|(name, value)| (*name, value.as_str()));
+        self.link.write(&std::iter::once(("token", token)).chain(changes).collect::<Vec<_>>());
     }
 
     fn back(self) {
@@ -147,43 +162,34 @@ impl Bench {
     }
 
     fn view(self) -> AnyView {
-        let shown = self.shown;
-        let nothing = Signal::derive(move || shown.with(|shown| shown.steps == 0));
-        let never = Signal::derive(|| false);
-        let word = |word: &'static str| Signal::derive(move || word.to_owned());
+        let (kind, trouble) = (self.kind, self.trouble);
+        let shown: Signal<Shown> = self.shown.into();
+        let at_start = Signal::derive(move || shown.with(|shown| shown.steps == 0));
+        let never = Signal::stored(false);
+        let back = Callback::new(move |()| self.back());
+        let reset = Callback::new(move |()| self.reset());
         let bar = part::group(
             "Go back",
             vec![
-                part::press("button", "", word("Step back"), nothing, Callback::new(move |()| self.back())),
-                part::press("button", "", word("Reset"), never, Callback::new(move |()| self.reset())),
+                part::press("button", "", word("Step back"), at_start, back),
+                part::press("button", "", word("Reset"), never, reset),
             ],
         );
-        let initial = Signal::derive(move || shown.with(|shown| (self.kind.initial)(self, &shown.attempts)));
+        let initial = live(move || shown.with(|shown| (kind.initial)(self, &shown.attempts)));
         view! {
-            <div part="widget" role="group" aria-label=self.kind.title>
+            <div part="widget" role="group" aria-label=kind.title>
                 <div part="bar">
-                    <p part="title">{self.kind.title}</p>
+                    <p part="title">{kind.title}</p>
                     {bar}
                 </div>
                 <div part="scene">
-                    {part::diagram_view(
-                        Signal::derive(move || shown.with(|shown| shown.place)),
-                        Signal::derive(move || shown.with(|shown| shown.attempts.clone())),
-                    )}
-                    <div part="controls">{(self.kind.controls)(self)}</div>
-                    <p part="problem" hidden=move || self.trouble.with(String::is_empty)>
-                        {move || self.trouble.get()}
-                    </p>
-                    {part::readout_view(Signal::derive(move || shown.with(|shown| shown.said.clone())), initial, never)}
+                    {part::diagram_view(shown)}
+                    <div part="controls">{(kind.controls)(self)}</div>
+                    <p part="problem" role="alert">{trouble}</p>
+                    {part::readout_view(shown, initial, never)}
                 </div>
-                <div part="inside">
-                    {part::script_view(Signal::derive(move || shown.with(|shown| shown.listing.clone())))}
-                    {part::keys_view(Signal::derive(move || shown.with(|shown| shown.keys.clone())))}
-                </div>
-                {part::calls_view(
-                    Signal::derive(move || shown.with(|shown| shown.argv.clone())),
-                    Signal::derive(move || shown.with(|shown| shown.once.clone())),
-                )}
+                <div part="inside">{part::script_view(shown)} {part::keys_view(shown)}</div>
+                {part::calls_view(shown)}
             </div>
         }
         .into_any()
@@ -192,9 +198,9 @@ impl Bench {
 
 /// A button that presents a token.
 pub fn caller(bench: Bench, who: &'static str, token: Signal<String>) -> AnyView {
-    let label = Signal::derive(move || token.with(|token| format!("presents token {token}")));
+    let label = live(move || token.with(|token| format!("presents token {token}")));
     let press = Callback::new(move |()| bench.press(&token.get_untracked()));
-    part::press("caller", who, label, Signal::derive(|| false), press)
+    part::press("caller", who, label, Signal::stored(false), press)
 }
 
 /// A field for any token.
@@ -228,7 +234,7 @@ pub fn field(
                 type=kind
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || value.get()
+                prop:value=value
                 on:input=move |event| set.run(event_target_value(&event))
             />
         </label>
@@ -238,12 +244,12 @@ pub fn field(
 
 /// The token of whoever holds the lease: the row's attempts.
 pub fn holder(bench: Bench) -> Signal<String> {
-    Signal::derive(move || bench.scene.with(|scene| scene.attempts.to_string()))
+    live(move || bench.scene.with(|scene| scene.attempts.to_string()))
 }
 
 /// The token of whoever does not.
 pub fn zombie(bench: Bench) -> Signal<String> {
-    Signal::derive(move || bench.scene.with(|scene| scene.token.clone()))
+    live(move || bench.scene.with(|scene| scene.token.clone()))
 }
 
 impl std::fmt::Debug for Kind {

@@ -46,7 +46,7 @@ fn controls(bench: Bench) -> Vec<AnyView> {
             bench.stage();
         }
     });
-    let of = |read: fn(&Scene) -> String| Signal::derive(move || scene.with(read));
+    let of = |read: fn(&Scene) -> String| part::live(move || scene.with(read));
     let into =
         |write: fn(&mut Scene, String)| Callback::new(move |text| scene.update(|scene| write(scene, text)));
     let fields = view! {
