@@ -60,14 +60,6 @@ pub(super) fn fill(lua: *mut ffi::lua_State, shared: *const Shared) {
     }
 }
 
-/// How the errors of the functions below begin.
-fn library(call: &Call) -> &'static str {
-    match call.shared().config.version {
-        Version::V8_0 => "redis",
-        Version::V9_1 => "server",
-    }
-}
-
 fn error_reply(call: &Call) -> Result<c_int, Raise> {
     let Some(text) = single_string(call) else { return Ok(1) };
     // A class of its own is a first word; without one the error is an ERR.
@@ -116,8 +108,7 @@ fn sha1hex(call: &Call) -> Result<c_int, Raise> {
 /// The engine has no log: the arguments are checked and that is all.
 fn log(call: &Call) -> Result<c_int, Raise> {
     if call.top() < 2 {
-        let text = format!("ERR {}.log() requires two arguments or more.", library(call));
-        return Err(call::raise(call, &text));
+        return Err(call::raise(call, "ERR server.log() requires two arguments or more."));
     }
     if call.number(1).is_none() {
         return Err(call::raise(call, "ERR First argument must be a number (log level)."));
@@ -130,8 +121,7 @@ fn log(call: &Call) -> Result<c_int, Raise> {
 
 fn setresp(call: &Call) -> Result<c_int, Raise> {
     if call.top() != 1 {
-        let text = format!("ERR {}.setresp() requires one argument.", library(call));
-        return Err(call::raise(call, &text));
+        return Err(call::raise(call, "ERR server.setresp() requires one argument."));
     }
     let protocol = match call.number(1) {
         Some(2.0) => Protocol::Resp2,
@@ -145,8 +135,7 @@ fn setresp(call: &Call) -> Result<c_int, Raise> {
 /// There are no replicas to which anything would be sent: the argument is checked and that is all.
 fn set_repl(call: &Call) -> Result<c_int, Raise> {
     if call.top() != 1 {
-        let text = format!("ERR {}.set_repl() requires one argument.", library(call));
-        return Err(call::raise(call, &text));
+        return Err(call::raise(call, "ERR server.set_repl() requires one argument."));
     }
     let flags = call.number(1).map_or(0, super::vm::truncate);
     if flags & !3 != 0 {

@@ -115,7 +115,13 @@ fn run(
     argv: &[&[u8]],
     words: &Words,
 ) -> Reply {
-    session.read_only = call.shared().access.get() == Access::ReadOnly;
+    let shared = call.shared();
+    session.read_only = shared.access.get() == Access::ReadOnly;
+    if !shared.wrote.get()
+        && command::resolve(argv).is_ok_and(|row| row.flags.contains(command::Flags::WRITE))
+    {
+        shared.wrote.set(true);
+    }
     match command::run_from_script(state, session, argv) {
         Ok(reply) => reply,
         Err(error) => match &error {
@@ -127,12 +133,13 @@ fn run(
     }
 }
 
-/// What differs between releases.
+/// The errors of `redis.call` itself.
 struct Words {
     no_arguments: &'static str,
     bad_argument: &'static str,
     unknown: &'static str,
     arity: &'static str,
+    /// The only one that differs between releases.
     not_allowed: &'static str,
 }
 
@@ -145,14 +152,6 @@ impl Words {
     }
 }
 
-const V8_0: Words = Words {
-    no_arguments: "ERR Please specify at least one argument for this redis.lib call",
-    bad_argument: "ERR Lua redis lib command arguments must be strings or integers",
-    unknown: "ERR Unknown Redis command called from script",
-    arity: "ERR Wrong number of args calling Redis command from script",
-    not_allowed: "ERR This Redis command is not allowed from script",
-};
-
 const V9_1: Words = Words {
     no_arguments: "ERR Please specify at least one argument for this call",
     bad_argument: "ERR Command arguments must be strings or integers",
@@ -160,6 +159,8 @@ const V9_1: Words = Words {
     arity: "ERR Wrong number of args calling command from script",
     not_allowed: "ERR This Valkey command is not allowed from script",
 };
+
+const V8_0: Words = Words { not_allowed: "ERR This Redis command is not allowed from script", ..V9_1 };
 
 /// `redis.acl_check_cmd(name, …)`: true for every command there is, for there is one user, who may do everything.
 pub(super) fn acl_check_cmd(call: &Call) -> Result<c_int, Raise> {
@@ -179,11 +180,7 @@ pub(super) fn acl_check_cmd(call: &Call) -> Result<c_int, Raise> {
     );
     drop(argv);
     if unknown {
-        let library = match call.shared().config.version {
-            Version::V8_0 => "redis",
-            Version::V9_1 => "server",
-        };
-        return Err(raise(call, &format!("ERR Invalid command passed to {library}.acl_check_cmd()")));
+        return Err(raise(call, "ERR Invalid command passed to server.acl_check_cmd()"));
     }
     unsafe { ffi::lua_pushboolean(call.lua, 1) };
     Ok(1)

@@ -107,7 +107,7 @@ fn write_number(x: f64, out: &mut Vec<u8>) {
 fn write_integer(n: i64, out: &mut Vec<u8>) {
     let bytes = n.to_be_bytes();
     let (tag, width) = match n {
-        0..=0x7f | -32..=-1 => return out.push(bytes[7]),
+        -32..=0x7f => return out.push(bytes[7]),
         0x80..=0xff => (0xcc, 1),
         0x100..=0xffff => (0xcd, 2),
         0x1_0000..=0xffff_ffff => (0xce, 4),

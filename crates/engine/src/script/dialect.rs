@@ -62,7 +62,8 @@ fn chunk_id(name: &[u8]) -> Vec<u8> {
             [b"...", &file[file.len() - room..]].concat()
         }
         source => {
-            let line = source.split(|byte| matches!(byte, b'\n' | b'\r' | 0)).next().unwrap_or_default();
+            let source = source.split(|&byte| byte == 0).next().unwrap_or_default();
+            let line = source.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
             let room = ROOM - 1 - " [string \"...\"] ".len();
             let cut = &line[..line.len().min(room)];
             let dots: &[u8] = if cut.len() < source.len() { b"..." } else { b"" };
