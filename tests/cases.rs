@@ -22,10 +22,10 @@ fn files() -> Vec<(String, CaseFile)> {
 
 /// Runs all files and fails with every difference.
 #[track_caller]
-fn check(on: &str, clients: &mut dyn Clients, files: &[(String, CaseFile)]) {
+fn check(on: &str, clients: &mut dyn Clients) {
     let mut compared = 0;
     let mut report = String::new();
-    for (file, content) in files {
+    for (file, content) in files() {
         for case in &content.cases {
             let (steps, differences) =
                 run(case, clients).unwrap_or_else(|error| panic!("{file}: {}: {error}", case.name));
@@ -43,21 +43,17 @@ fn check(on: &str, clients: &mut dyn Clients, files: &[(String, CaseFile)]) {
 #[test]
 fn the_engine_answers_as_recorded() {
     let clock = Clock::from_unix_ms(1_750_000_000_000);
-    let config = Config { clock, ..Config::default() };
-    let mut files = files();
-    check("the engine", &mut EngineClients::new(config), &files);
-
-    // The script host has yet to take two of its texts for 8.0 from `before_9`.
-    files.retain(|(name, _)| name != "scripting");
-    let config = Config { version: Version::V8_0, ..config };
-    check("the engine as 8.0", &mut EngineClients::new(config), &files);
+    for version in [Version::V9_1, Version::V8_0] {
+        let config = Config { clock, version, ..Config::default() };
+        check(&format!("the engine as {version:?}"), &mut EngineClients::new(config));
+    }
 }
 
 #[test]
 fn every_server_answers_as_recorded() {
     for server in Server::all().unwrap() {
         let name = format!("valkey {}", server.version());
-        check(&name, &mut ServerClients::new(server), &files());
+        check(&name, &mut ServerClients::new(server));
     }
 }
 
