@@ -35,7 +35,7 @@ async fn a_second_run_gives_the_same_transcript_and_says_so() -> Result<()> {
         page.eval("document.querySelector('emq-rung').shadowRoot.querySelector('button').click()").await?;
         let status =
             "document.querySelector('emq-rung').shadowRoot.querySelector('[role=status]').textContent";
-        page.wait_for_text(&format!("{status}.startsWith('Run 2: 6 levels') ? 'again' : ''")).await?;
+        page.wait_for_text(&format!("{status}.startsWith('Run 2 in this page: ') ? 'again' : ''")).await?;
         same("the second run gave", &page.wait_for_text(LIVE).await?)?;
         let verdicts = page.eval("JSON.stringify(verdicts)").await?;
         ensure!(verdicts == r#"[{"verdict":"PASS 6/6","passed":true}]"#, "the page was told {verdicts}");

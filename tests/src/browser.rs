@@ -112,12 +112,16 @@ impl Page {
         }
     }
 
-    /// Sets the size of the viewport and the colour scheme that the reader prefers.
+    /// Sets the size of the viewport and the colour scheme that the reader prefers; nothing moves, so that a picture
+    /// shows the end of a motion.
     pub async fn look(&self, width: u32, height: u32, scheme: &str) -> Result<()> {
         let metrics =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await?;
-        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
         self.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await
     }
 
