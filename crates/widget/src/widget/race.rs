@@ -8,8 +8,9 @@ use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use super::link::Link;
 use crate::element::Host;
-use crate::part::{self, lanes};
+use crate::part::{self, lanes, word};
 use crate::session::race::{Explored, PRESETS, Race};
+use crate::session::shown::Shown;
 
 pub const STYLE: &str = concat!(include_str!("../part/lanes.css"), include_str!("race.css"));
 
@@ -47,7 +48,7 @@ pub fn view(host: Host) -> AnyView {
 impl Desk {
     fn view(self) -> AnyView {
         let Desk { race, problem, .. } = self;
-        let shown = Memo::new(move |_| race.with(Race::shown));
+        let shown: Signal<Shown> = Memo::new(move |_| race.with(Race::shown)).into();
         let asks = lanes::Asks {
             choose: UnsyncCallback::new(move |actor| self.choose(actor)),
             select: UnsyncCallback::new(move |at| self.select(at)),
@@ -71,26 +72,16 @@ impl Desk {
                     </p>
                     <div part="answered">
                         {move || race.with(Race::outcome).map(verdict)}
-                        {part::readout_view(
-                            Signal::derive(move || shown.with(|shown| shown.said.clone())),
-                            Signal::stored(INITIAL.to_owned()),
-                            Signal::stored(false),
-                        )}
+                        {part::readout_view(shown, word(INITIAL), Signal::stored(false))}
                     </div>
-                    {part::diagram_view(
-                        Signal::derive(move || shown.with(|shown| shown.place)),
-                        Signal::derive(move || shown.with(|shown| shown.attempts.clone())),
-                    )}
+                    {part::diagram_view(shown)}
                     {self.runs()}
                 </div>
                 <div part="inside" class:plain=plain>
-                    {part::script_view(Signal::derive(move || shown.with(|shown| shown.listing.clone())))}
-                    {part::keys_view(Signal::derive(move || shown.with(|shown| shown.keys.clone())))}
+                    {part::script_view(shown)}
+                    {part::keys_view(shown)}
                 </div>
-                {part::calls_view(
-                    Signal::derive(move || shown.with(|shown| shown.argv.clone())),
-                    Signal::derive(move || shown.with(|shown| shown.once.clone())),
-                )}
+                {part::calls_view(shown)}
             </div>
         }
         .into_any()
@@ -117,7 +108,6 @@ impl Desk {
 
     fn buttons(self) -> AnyView {
         let race = self.race;
-        let word = |word: &'static str| Signal::stored(word.to_owned());
         let at_start = Signal::derive(move || race.with(|race| race.run().taken.is_empty()));
         let at_end = Signal::derive(move || race.with(|race| race.at() == race.run().taken.len()));
         let back = Callback::new(move |()| self.change(|race| race.back().map(drop)));
@@ -135,7 +125,6 @@ impl Desk {
 
     /// Runs worth a button, and all of them.
     fn runs(self) -> AnyView {
-        let word = |word: &'static str| Signal::stored(word.to_owned());
         let presets = PRESETS.map(|preset| {
             let load = Callback::new(move |()| self.load(preset.completion, preset.schedule));
             part::press("button", "", word(preset.name), Signal::stored(false), load)

@@ -10,7 +10,7 @@ use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use super::link::Link;
 use crate::element::Host;
-use crate::part;
+use crate::part::{self, live, word};
 use crate::session::round_trip::{AttributeError, DELAY_MS, RoundTrip, STEPS, delay_of, step_of};
 use crate::session::served::grouped;
 use crate::session::shown::Shown;
@@ -59,7 +59,8 @@ pub fn view(host: Host) -> AnyView {
 
 impl Walk {
     fn view(self) -> AnyView {
-        let Walk { trip, shown, playing, problem, .. } = self;
+        let Walk { trip, playing, problem, .. } = self;
+        let shown: Signal<Shown> = self.shown.into();
         view! {
             <div part="widget" role="group" aria-label=TITLE>
                 <div part="bar">
@@ -71,30 +72,20 @@ impl Walk {
                         {STEPS.iter().enumerate().map(|(at, step)| self.stop(at + 1, step.name())).collect_view()}
                     </ol>
                     <div part="lives">
-                        {part::diagram_view(
-                            Signal::derive(move || shown.with(|shown| shown.place)),
-                            Signal::derive(move || shown.with(|shown| shown.attempts.clone())),
-                        )}
+                        {part::diagram_view(shown)}
                         <p part="caption">"one job, two lives, one counter"</p>
                     </div>
                     {clock(trip)}
                     <p part="problem" role="alert" hidden=move || problem.with(String::is_empty)>
                         {move || problem.get()}
                     </p>
-                    {part::readout_view(
-                        Signal::derive(move || shown.with(|shown| shown.said.clone())),
-                        Signal::stored(INITIAL.to_owned()),
-                        playing.into(),
-                    )}
+                    {part::readout_view(shown, word(INITIAL), playing.into())}
                 </div>
                 <div part="inside">
-                    {part::script_view(Signal::derive(move || shown.with(|shown| shown.listing.clone())))}
-                    {part::keys_view(Signal::derive(move || shown.with(|shown| shown.keys.clone())))}
+                    {part::script_view(shown)}
+                    {part::keys_view(shown)}
                 </div>
-                {part::calls_view(
-                    Signal::derive(move || shown.with(|shown| shown.argv.clone())),
-                    Signal::derive(move || shown.with(|shown| shown.once.clone())),
-                )}
+                {part::calls_view(shown)}
             </div>
         }
         .into_any()
@@ -102,10 +93,9 @@ impl Walk {
 
     fn buttons(self) -> AnyView {
         let Walk { trip, playing, .. } = self;
-        let word = |word: &'static str| Signal::stored(word.to_owned());
         let at_start = Signal::derive(move || trip.with(|trip| trip.at() == 0));
         let at_end = Signal::derive(move || trip.with(|trip| trip.at() == STEPS.len()));
-        let play = Signal::derive(move || if playing.get() { "Pause" } else { "Play" }.to_owned());
+        let play = live(move || if playing.get() { "Pause" } else { "Play" }.to_owned());
         let to = move |at: fn(usize) -> usize| {
             Callback::new(move |()| self.go_to(at(trip.with_untracked(RoundTrip::at))))
         };
