@@ -62,7 +62,7 @@ pub fn diff(keys: &Keys, before: &QueueState, after: &QueueState, clock_ms: u64)
 pub fn relative(at_ms: u64, clock_ms: u64) -> String {
     let span = |ms: u64| match ms {
         0..1_000 => format!("{ms} ms"),
-        1_000..120_000 if ms % 1_000 == 0 => format!("{} s", ms / 1_000),
+        1_000..120_000 if ms.is_multiple_of(1_000) => format!("{} s", ms / 1_000),
         1_000..120_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         _ => format!("{} min", ms / 60_000),
     };

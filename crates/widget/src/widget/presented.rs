@@ -45,16 +45,22 @@ pub fn view(host: Host, kind: &'static Kind) -> AnyView {
     let scene = Memo::new(move |_| {
         host.with_value(|host| Scene::read(|name| host.attribute(name), &(kind.defaults)()))
     });
+    let opened = StoredValue::new(false);
     // A page that changes an attribute sets a new scene.
     let bench = move || match scene.get() {
-        Ok(scene) => Bench::new(host, kind, scene).view(),
+        Ok(scene) => Bench::new(host, kind, scene, opened).view(),
         Err(bad) => part::problem(&bad.to_string()),
     };
     bench.into_any()
 }
 
 impl Bench {
-    fn new(host: StoredValue<Host, LocalStorage>, kind: &'static Kind, scene: Scene) -> Bench {
+    fn new(
+        host: StoredValue<Host, LocalStorage>,
+        kind: &'static Kind,
+        scene: Scene,
+        opened: StoredValue<bool>,
+    ) -> Bench {
         let bench = Bench {
             kind,
             base: StoredValue::new(scene.clone()),
@@ -66,22 +72,32 @@ impl Bench {
             trouble: RwSignal::default(),
         };
         bench.stage();
+        // The address is opened once, and when it changes: a scene that the page sets later starts untouched.
+        let asleep = StoredValue::new(opened.get_value());
         bench.link.follow(move |values| {
-            // A link of another page, or one that somebody changed, may name a scene that cannot be set.
-            let base = bench.base.with_value(|base| base.with(&values));
-            match base {
-                Ok(scene) if bench.scene.with_untracked(|now| *now != scene) => {
-                    bench.scene.set(scene);
-                    bench.stage();
-                }
-                Ok(_) => {}
-                Err(bad) => bench.trouble.set(bad.to_string()),
-            }
-            if let Some((_, token)) = values.into_iter().find(|(name, _)| name == "token") {
-                bench.press(&token);
+            if !asleep.get_value() {
+                bench.open(&values);
             }
         });
+        asleep.set_value(false);
+        opened.set_value(true);
         bench
+    }
+
+    /// Opens what a link says: a scene, and the token presented in it.
+    fn open(self, values: &[(String, String)]) {
+        match self.base.with_value(|base| base.with(values)) {
+            Ok(scene) if self.scene.with_untracked(|now| *now != scene) => {
+                self.scene.set(scene);
+                self.stage();
+            }
+            Ok(_) => {}
+            // A link that somebody changed may name a scene that cannot be set.
+            Err(bad) => return self.trouble.set(bad.to_string()),
+        }
+        if let Some((_, token)) = values.iter().find(|(name, _)| name == "token") {
+            self.press(token);
+        }
     }
 
     /// Sets the stage as the scene says.
