@@ -45,11 +45,13 @@ fn assert(call: &Call) -> Result<c_int, Raise> {
 }
 
 fn error(call: &Call) -> Result<c_int, Raise> {
-    let level = call.integer_or(2, 1)?;
+    // 5.1 holds it in 32 bits.
+    #[expect(clippy::cast_possible_truncation, reason = "as C's cast")]
+    let level = call.integer_or(2, 1)? as c_int;
     call.set_top(1);
     if matches!(call.kind(1), ffi::LUA_TSTRING | ffi::LUA_TNUMBER) && level > 0 {
         unsafe {
-            ffi::luaL_where(call.lua, c_int::try_from(level).unwrap_or(c_int::MAX));
+            ffi::luaL_where(call.lua, level);
             call.push(1);
             ffi::lua_concat(call.lua, 2);
         }

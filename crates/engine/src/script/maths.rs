@@ -9,6 +9,8 @@ pub(super) const FUNCTIONS: &[(&str, Body)] = &[
     ("atan2", |call| two(call, f64::atan2)),
     ("ceil", |call| one(call, f64::ceil)),
     ("cosh", |call| one(call, f64::cosh)),
+    // Not `to_degrees`, which multiplies.
+    ("deg", |call| one(call, |x| x / (std::f64::consts::PI / 180.0))),
     ("floor", |call| one(call, f64::floor)),
     ("fmod", |call| two(call, |x, y| x % y)),
     ("frexp", frexp),
@@ -58,8 +60,8 @@ fn split(x: f64) -> (f64, i32) {
 
 fn ldexp(call: &Call) -> Result<c_int, Raise> {
     let x = call.check_number(1)?;
-    let exponent = call.check_integer(2)?.clamp(-5000, 5000);
-    call.push_number(scale(x, i32::try_from(exponent).unwrap_or(0)));
+    let exponent = check_int(call, 2)?.clamp(-5000, 5000);
+    call.push_number(scale(x, exponent));
     Ok(1)
 }
 

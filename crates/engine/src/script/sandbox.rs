@@ -22,11 +22,8 @@ const STRING: &[(&str, u32)] = &[
     ("byte", 0b1100),
     ("char", !0),
     ("dump", 0),
-    ("find", 0b1000),
-    ("gmatch", 0),
     ("len", 0),
     ("lower", 0),
-    ("match", 0b1000),
     ("rep", 0b100),
     ("reverse", 0),
     ("sub", 0b1100),
@@ -38,7 +35,6 @@ const MATH: &[(&str, u32)] = &[
     ("asin", 0),
     ("atan", 0),
     ("cos", 0),
-    ("deg", 0),
     ("exp", 0),
     ("log", 0),
     ("modf", 0),
@@ -48,7 +44,7 @@ const MATH: &[(&str, u32)] = &[
     ("tan", 0),
 ];
 /// 5.1 looks at no more arguments than these.
-const ARITY: &[(&str, c_int)] = &[("atan", 1), ("gmatch", 2), ("log", 1), ("rep", 2)];
+const ARITY: &[(&str, c_int)] = &[("atan", 1), ("log", 1), ("rep", 2)];
 
 /// In the metatable of a read-only table: the real table, and what `getmetatable` shows.
 static REAL: u8 = 0;
@@ -202,7 +198,12 @@ fn floats(call: &Call, results: c_int) {
 /// Calls the function of Lua's own that is the extra upvalue of the running one, in the same frame, so that its error
 /// messages name the caller's words.
 pub(super) fn call_original(call: &Call) -> Result<c_int, Raise> {
-    let original = unsafe { ffi::lua_tocfunction(call.lua, ffi::lua_upvalueindex(3)) };
+    call_original_at(call, 3)
+}
+
+/// As [`call_original`], for the upvalue at `upvalue`.
+pub(super) fn call_original_at(call: &Call, upvalue: c_int) -> Result<c_int, Raise> {
+    let original = unsafe { ffi::lua_tocfunction(call.lua, ffi::lua_upvalueindex(upvalue)) };
     let Some(original) = original else { return Err(Raise::text("no such function")) };
     let results = unsafe { original(call.lua) };
     floats(call, results);
@@ -211,8 +212,19 @@ pub(super) fn call_original(call: &Call) -> Result<c_int, Raise> {
 
 /// Sets `name` in the table below to `body`, which calls the function of that name in the table on top.
 unsafe fn wrapped(lua: *mut ffi::lua_State, shared: *const Shared, name: &str, body: Body) {
+    unsafe { wrapped_as(lua, shared, name, name, body) };
+}
+
+/// As [`wrapped`], with the function `original`.
+unsafe fn wrapped_as(
+    lua: *mut ffi::lua_State,
+    shared: *const Shared,
+    original: &str,
+    name: &str,
+    body: Body,
+) {
     unsafe {
-        originals(lua, -1, name);
+        originals(lua, -1, original);
         push_function(lua, shared, body, 1);
     }
     set_field(lua, -3, name.as_bytes());
@@ -222,8 +234,14 @@ fn string_library(lua: *mut ffi::lua_State, shared: *const Shared) {
     unsafe {
         push_original_library(lua, "string");
         fitted(lua, shared, STRING);
+        wrapped(lua, shared, "find", strings::find_or_match);
+        wrapped(lua, shared, "match", strings::find_or_match);
         wrapped(lua, shared, "format", strings::format);
-        wrapped(lua, shared, "gsub", strings::gsub);
+        originals(lua, -1, "find");
+        originals(lua, -2, "gsub");
+        push_function(lua, shared, strings::gsub, 2);
+        set_field(lua, -3, b"gsub");
+        wrapped_as(lua, shared, "find", "gmatch", strings::gmatch);
         ffi::lua_settop(lua, -2);
         originals(lua, -1, "gmatch");
         set_field(lua, -2, b"gfind");
