@@ -392,3 +392,60 @@ fn attributes_of_the_walk_are_taken_or_refused() {
         assert!(step_of(Some(bad)).unwrap_err().to_string().contains(bad), "{bad}");
     }
 }
+
+#[test]
+fn no_run_is_longer_than_the_lanes_have_room_for() {
+    for completion in [Completion::Split, Completion::OneEvalsha] {
+        let mut race = race(completion, "");
+        let mut longest = 0;
+        for sequence in sequences(3) {
+            race.play(&Schedule::default()).unwrap();
+            for &actor in &sequence {
+                race.choose(actor).unwrap();
+            }
+            longest = longest.max(race.run().taken.len());
+        }
+        assert_eq!(longest, race.longest(), "{completion:?}");
+    }
+}
+
+#[test]
+fn a_step_of_a_race_is_shown_with_its_sender_and_at_the_end_the_verdict() {
+    let mut race = race(Completion::Split, "WRNWWN");
+    let shown = race.shown();
+    let said = shown.said.unwrap();
+    assert_eq!((&*said.prompt, &*said.readout.answer), ("@complete JOB… 2", "(integer) 0"));
+    assert_eq!(
+        said.readout.meaning,
+        "Step 6, next worker. Gone: the row was already retired, and at-least-once semantics promised exactly this \
+         possibility. The reaper re-queues the job between the read and the write, so it is handled twice."
+    );
+    assert_eq!((shown.place, shown.listing.name.as_str()), ("gone", "complete"));
+    assert_eq!(shown.once.len(), 6);
+    race.select(4);
+    let shown = race.shown();
+    assert_eq!(shown.said.unwrap().prompt, "ZREM 'emq:{page}:active' JOB00000000000");
+    assert_eq!((shown.place, &*shown.attempts, shown.listing.ran()), ("nowhere", "2", false));
+    race.select(0);
+    let shown = race.shown();
+    assert_eq!((shown.said, shown.place, shown.argv.len()), (None, "active", 0));
+}
+
+#[test]
+fn the_walk_is_shown_step_by_step_with_what_a_server_needs_first() {
+    let mut walk = RoundTrip::new(wire(), "page", 5000).unwrap();
+    let shown = walk.shown().unwrap();
+    assert_eq!((shown.said, shown.place, &*shown.listing.name), (None, "pending", "claim"));
+    let loads: Vec<_> = shown.once.iter().filter(|line| line.contains("SCRIPT LOAD")).collect();
+    assert_eq!(loads.len(), 4, "{loads:?}");
+    walk.go_to(3).unwrap();
+    let shown = walk.shown().unwrap();
+    assert_eq!(
+        shown.said.unwrap().readout.meaning,
+        "Step 3 of 4: promote, 5,000 ms later. One due job moved back to pending."
+    );
+    walk.set_delay(1_234_567).unwrap();
+    assert_eq!((walk.at(), walk.last()), (0, None));
+    walk.go_to(3).unwrap();
+    assert!(walk.told().unwrap().contains("1,234,567 ms later"));
+}
