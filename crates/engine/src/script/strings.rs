@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use lua54::mlua::ffi;
 
 use super::sandbox;
-use super::vm::{Call, Raise, bytes_at, push_function, truncate};
+use super::vm::{Call, Raise, bytes_at, push_function, truncate, truncate_unsigned};
 
 /// `string.find` and `string.match`; the upvalue is Lua's own. A start behind the end is the end in 5.1.
 pub(super) fn find_or_match(call: &Call) -> Result<c_int, Raise> {
@@ -286,7 +286,7 @@ fn rewrite(call: &Call) -> Result<Vec<u8>, Raise> {
             return Err(Raise::text("invalid option '%' to 'format'"));
         };
         rest = tail;
-        if let Some(text) = plain_text(call, arg, conversion)? {
+        if let Some(text) = plain_text(call, arg, flags, conversion)? {
             // Its text stands in the format itself, and the argument is gone.
             for byte in text {
                 out.extend(std::iter::repeat_n(byte, if byte == b'%' { 2 } else { 1 }));
@@ -302,14 +302,18 @@ fn rewrite(call: &Call) -> Result<Vec<u8>, Raise> {
 }
 
 /// The text of an argument for which 5.4 has no conversion that prints the same.
-fn plain_text(call: &Call, arg: c_int, conversion: u8) -> Result<Option<Vec<u8>>, Raise> {
+fn plain_text(call: &Call, arg: c_int, flags: &[u8], conversion: u8) -> Result<Option<Vec<u8>>, Raise> {
     match conversion {
         b'q' => Ok(Some(quote(call.check_string(arg)?))),
-        // C's string ends there.
+        // C's strings end at a zero, but for long ones, which 5.1 does not give to C.
+        b's' if flags.is_empty() => Ok(call.string(arg).filter(|text| text.len() < 100).and_then(|text| {
+            let end = text.iter().position(|&byte| byte == 0)?;
+            Some(text[..end].to_vec())
+        })),
         b'c' if truncate(call.check_number(arg)?) & 0xff == 0 => Ok(Some(Vec::new())),
         b'u' => {
-            let n = truncate(call.check_number(arg)?);
-            Ok((n < 0).then(|| n.cast_unsigned().to_string().into_bytes()))
+            let n = truncate_unsigned(call.check_number(arg)?);
+            Ok(i64::try_from(n).is_err().then(|| n.to_string().into_bytes()))
         }
         _ => Ok(None),
     }
@@ -336,7 +340,9 @@ fn modifiers(spec: &[u8]) -> Result<usize, Raise> {
 fn convert(call: &Call, arg: c_int, flags: &[u8], conversion: u8, out: &mut Vec<u8>) -> Result<(), Raise> {
     match conversion {
         b'd' | b'i' | b'c' | b'o' | b'x' | b'X' | b'u' => {
-            let n = truncate(call.check_number(arg)?);
+            let x = call.check_number(arg)?;
+            let is_unsigned = matches!(conversion, b'o' | b'u' | b'x' | b'X');
+            let n = if is_unsigned { truncate_unsigned(x).cast_signed() } else { truncate(x) };
             replace_with(call, arg, |lua| unsafe { ffi::lua_pushinteger(lua, n) });
             out.extend_from_slice(&known_flags(flags, conversion));
             out.push(if conversion == b'u' { b'd' } else { conversion });

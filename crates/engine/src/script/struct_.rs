@@ -6,7 +6,7 @@ use lua54::mlua::ffi;
 
 use super::sandbox::functions;
 use super::shared::Shared;
-use super::vm::{Body, Call, Raise, bytes_at, truncate};
+use super::vm::{Body, Call, Raise, bytes_at, truncate, truncate_unsigned};
 
 const FUNCTIONS: &[(&str, Body)] = &[("pack", pack), ("size", size), ("unpack", unpack)];
 
@@ -150,7 +150,7 @@ fn put(call: &Call, arg: c_int, item: &Item, little: bool, out: &mut Vec<u8>) ->
         b'd' => put_bytes(call.check_number(arg)?.to_le_bytes(), little, out),
         _ => {
             let x = call.check_number(arg)?;
-            let n = if x < 0.0 { truncate(x) } else { unsigned(x).cast_signed() };
+            let n = truncate_unsigned(x);
             // Longer integers than C's go on with zeros.
             let mut bytes = [0; MAX_INTEGER_BYTES];
             bytes[..8].copy_from_slice(&n.to_le_bytes());
@@ -162,11 +162,6 @@ fn put(call: &Call, arg: c_int, item: &Item, little: bool, out: &mut Vec<u8>) ->
         }
     }
     Ok(())
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as C's cast")]
-fn unsigned(x: f64) -> u64 {
-    x as u64
 }
 
 fn put_bytes<const N: usize>(mut bytes: [u8; N], little: bool, out: &mut Vec<u8>) {

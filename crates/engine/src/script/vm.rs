@@ -285,6 +285,19 @@ pub(super) fn truncate(x: f64) -> i64 {
     if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
 }
 
+/// A float to an unsigned integer as C's cast on x86-64 does it; the bits of that integer.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bounds are checked")]
+pub(super) fn truncate_unsigned(x: f64) -> u64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if x < LIMIT || x.is_nan() {
+        truncate(x).cast_unsigned()
+    } else if x < 2.0 * LIMIT {
+        x as u64
+    } else {
+        0
+    }
+}
+
 pub(super) fn push_bytes(lua: *mut ffi::lua_State, bytes: &[u8]) {
     // SAFETY: Lua copies the bytes.
     unsafe { ffi::lua_pushlstring(lua, bytes.as_ptr().cast(), bytes.len()) };
