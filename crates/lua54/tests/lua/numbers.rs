@@ -61,7 +61,10 @@ fn an_integer_from_a_library_function_prints_as_a_double() {
 
 #[wasm_bindgen_test(unsupported = test)]
 fn arithmetic_of_doubles() {
-    check("7 % -3 .. ' ' .. -7 % 3 .. ' ' .. -7.5 % 2 .. ' ' .. 5.3 % math.huge", "-2 2 0.5 5.3");
+    check(
+        "7 % -3 .. ' ' .. -7 % 3 .. ' ' .. -7.5 % 2 .. ' ' .. tostring(5.3 % math.huge == 5.3)",
+        "-2 2 0.5 false",
+    );
     check("2^0.5 .. ' ' .. 2^-1074 .. ' ' .. 2^1024", "1.4142135623731 4.9406564584125e-324 inf");
     check("1/0 .. ' ' .. -1/0 .. ' ' .. 0/-1", "inf -inf -0");
     check("math.floor(-0.5) .. ' ' .. math.ceil(1e15 + 0.5) .. ' ' .. math.fmod(-7, 3)", "-1 1e+15 -1");
