@@ -1,6 +1,6 @@
 //! The pages and the npm package: Trunk builds and serves the former, wasm-pack makes the latter.
 
-use std::{fs, net::TcpListener, process::Command};
+use std::{fs, net::TcpListener, path::Path, process::Command};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -47,10 +47,40 @@ pub fn build_package(context: &Context) -> Result<()> {
     pack.arg("--out-dir").arg(&folder).args(["--out-name", WIDGET]);
     pack.arg("--").arg("--offline");
     run::run(&mut pack)?;
-    fs::copy(context.root.join("crates/widget/src/element.js"), folder.join("element.js"))
-        .context("the element's shell could not be added to the npm package")?;
+    complete_package(context, &folder)?;
     println!("the npm package is in {}", folder.display());
     Ok(())
+}
+
+/// Adds what wasm-pack does not know of: the shell that defines the tags, which is the package's entry, and the
+/// licences.
+fn complete_package(context: &Context, folder: &Path) -> Result<()> {
+    for file in ["crates/widget/src/element.js", "LICENSE-MIT", "LICENSE-APACHE"] {
+        let from = context.root.join(file);
+        let name = from.file_name().context("a file has a name")?;
+        fs::copy(&from, folder.join(name))
+            .with_context(|| format!("{file} could not be added to the npm package"))?;
+    }
+    let path = folder.join("package.json");
+    let manifest =
+        fs::read_to_string(&path).with_context(|| format!("wasm-pack wrote no {}", path.display()))?;
+    fs::write(&path, with_shell(&manifest)?)?;
+    Ok(())
+}
+
+/// The manifest with the shell as entry.
+fn with_shell(manifest: &str) -> Result<String> {
+    let edits = [
+        (format!("\"main\": \"{WIDGET}.js\""), "\"main\": \"element.js\"".to_owned()),
+        ("\"files\": [".to_owned(), "\"files\": [\n    \"element.js\",\n    \"LICENSE-*\",".to_owned()),
+        ("\"sideEffects\": [".to_owned(), "\"sideEffects\": [\n    \"./element.js\",".to_owned()),
+    ];
+    edits.iter().try_fold(manifest.to_owned(), |text, (old, new)| {
+        if text.matches(old).count() != 1 {
+            bail!("wasm-pack wrote a package.json without {old}; `complete_package` must learn its new form:\n{text}");
+        }
+        Ok(text.replace(old, new))
+    })
 }
 
 /// Every import of the finished module must be wasm-bindgen's: rustc turns a C symbol that is missing into an
@@ -89,4 +119,18 @@ fn become_child(mut command: Command) -> Result<()> {
 #[cfg(not(unix))]
 fn become_child(mut command: Command) -> Result<()> {
     run::run(&mut command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_shell;
+
+    #[test]
+    fn the_shell_is_the_entry_of_the_package() {
+        let written = "{\n  \"files\": [\n    \"a.wasm\"\n  ],\n  \"main\": \"echomq-widget.js\",\n  \"sideEffects\": [\n    \"./snippets/*\"\n  ]\n}";
+        let text = with_shell(written).unwrap();
+        assert!(text.contains("\"main\": \"element.js\""), "{text}");
+        assert!(text.contains("[\n    \"./element.js\",\n    \"./snippets/*\"\n  ]"), "{text}");
+        assert!(with_shell("{}").is_err());
+    }
 }
