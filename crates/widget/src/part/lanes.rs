@@ -122,10 +122,10 @@ fn choice(asks: Asks, actor: usize, lane: Lane) -> impl IntoView {
             type="button"
             data-lane=actor.to_string()
             aria-disabled=lane.next.is_none().then_some("true")
-            aria-label=format!("{}: {label}", lane.name)
             on:click=move |_| asks.choose.run(actor)
         >
             <b class="letter" aria-hidden="true">{lane.letter.to_string()}</b>
+            <span class="sr">{lane.name} ": "</span>
             {label}
         </button>
     }

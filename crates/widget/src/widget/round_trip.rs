@@ -126,10 +126,10 @@ impl Walk {
                     type="button"
                     part="stop-button"
                     data-at=at.to_string()
-                    aria-label=format!("Step {at}: {name}")
                     aria-current=move || (taken() == at).then_some("step")
                     on:click=move |_| self.go_to(at)
                 >
+                    <span class="sr">"Step "</span>
                     <b>{at.to_string()}</b>
                     <span>{name}</span>
                 </button>
