@@ -16,6 +16,8 @@ mod calls;
 #[cfg(target_family = "wasm")]
 pub mod lanes;
 #[cfg(target_family = "wasm")]
+mod panel;
+#[cfg(target_family = "wasm")]
 mod view;
 
 #[cfg(target_family = "wasm")]
@@ -23,7 +25,19 @@ pub use buttons::{group, press};
 #[cfg(target_family = "wasm")]
 pub use calls::{calls_view, copy};
 #[cfg(target_family = "wasm")]
+pub use panel::panel;
+#[cfg(target_family = "wasm")]
 pub use view::{diagram_view, keys_view, live, problem, readout_view, script_view, word};
+
+/// What stands in a place of an element's markup, by the place's `data-slot`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slot {
+    Html(&'static str, String),
+    /// An attribute of the place: its name and its value.
+    Attribute(&'static str, &'static str, String),
+    /// The text of an input; an element's markup may be without it.
+    Value(&'static str, String),
+}
 
 /// The sheet that every shadow root adopts.
 pub const STYLE: &str = concat!(

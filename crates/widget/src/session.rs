@@ -1,7 +1,9 @@
 //! What the readouts know, without a browser.
 
 pub mod address;
+pub mod bench;
 pub mod diff;
+pub mod kind;
 pub mod listing;
 pub mod present;
 pub mod race;

@@ -1,0 +1,153 @@
+//! An element's view: markup, slots in it that follow what a session shows, and what the reader asks, by name.
+//!
+//! One component serves every element, and its events are heard at its root: a view with a type of its own per button
+//! is many times as much to download.
+
+use js_sys::Reflect;
+use js_sys::futures::JsFuture;
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::{JsCast as _, JsValue};
+use web_sys::{Clipboard, Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent};
+
+use super::Slot;
+
+type Ask = Box<dyn Fn(&str, &str)>;
+
+/// `ask` hears the `data-ask` of what was pressed, and the `data-field` and value of what was changed.
+pub fn panel(title: &'static str, markup: String, slots: Box<dyn Fn() -> Vec<Slot>>, ask: Ask) -> AnyView {
+    let root = NodeRef::<Div>::new();
+    Effect::new(move |last: Option<Vec<Slot>>| {
+        let slots = slots();
+        if let Some(root) = root.get() {
+            let last = last.unwrap_or_default();
+            slots.iter().filter(|slot| !last.contains(slot)).for_each(|slot| fill(&root, slot));
+        }
+        slots
+    });
+    let ask = StoredValue::new_local(ask);
+    let hear = move |event: Event| {
+        ask.with_value(|ask| match &*event.type_() {
+            "keydown" => event.dyn_ref().map_or((), move_focus),
+            "input" => input(&event, ask),
+            _ => pressed(&event, ask),
+        });
+    };
+    view! {
+        <div
+            part="widget"
+            data-slot="frame"
+            role="group"
+            aria-label=title
+            node_ref=root
+            inner_html=markup
+            on:click=move |event| hear(event.into())
+            on:submit=move |event| hear(event.into())
+            on:input=hear
+            on:keydown=move |event| hear(event.into())
+        ></div>
+    }
+    .into_any()
+}
+
+fn fill(root: &Element, slot: &Slot) {
+    let (Slot::Html(name, value) | Slot::Attribute(name, _, value) | Slot::Value(name, value)) = slot;
+    let named = format!("[data-slot=\"{name}\"]");
+    let inside = root.query_selector(&named).ok().flatten();
+    let Some(element) = inside.or_else(|| root.closest(&named).ok().flatten()) else { return };
+    match slot {
+        Slot::Html(..) => element.set_inner_html(value),
+        // The names are ours and well formed.
+        Slot::Attribute(_, attribute, _) => drop(element.set_attribute(attribute, value)),
+        Slot::Value(..) => {
+            if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
+                // Setting what is there already would move the caret.
+                if input.value() != *value {
+                    input.set_value(value);
+                }
+            }
+        }
+    }
+}
+
+fn target(event: &Event) -> Option<Element> {
+    event.target()?.dyn_into().ok()
+}
+
+fn input(event: &Event, ask: &Ask) {
+    let Some(input) = target(event).and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else {
+        return;
+    };
+    if let Some(field) = input.get_attribute("data-field") {
+        ask(&field, &input.value());
+    }
+}
+
+fn pressed(event: &Event, ask: &Ask) {
+    let form = event.type_() == "submit";
+    if form {
+        event.prevent_default();
+    }
+    let named = if form { "form[data-ask]" } else { "button[data-ask], button[data-copy]" };
+    let Some(pressed) = target(event).and_then(|target| target.closest(named).ok().flatten()) else { return };
+    // A button that can do nothing keeps the focus that it may have, so it is not `disabled`.
+    if pressed.get_attribute("aria-disabled").as_deref() == Some("true") {
+        return;
+    }
+    match pressed.get_attribute("data-ask") {
+        Some(what) => ask(&what, ""),
+        None => copy(pressed),
+    }
+}
+
+/// The arrow keys go from one button of a row to the next while one of them has the focus; elsewhere the keys are the
+/// page's.
+pub fn move_focus(event: &KeyboardEvent) {
+    // Alt and Left is "back" in a browser.
+    if event.alt_key() || event.ctrl_key() || event.meta_key() {
+        return;
+    }
+    let Some(target) = target(event) else { return };
+    let Some(row) = target.closest("[part=\"buttons\"]").ok().flatten() else { return };
+    let Ok(buttons) = row.query_selector_all("button") else { return };
+    let Some(at) = (0..buttons.length()).find(|at| buttons.get(*at).is_some_and(|node| node == *target))
+    else {
+        return;
+    };
+    let last = buttons.length() - 1;
+    let next = match &*event.key() {
+        "ArrowRight" => (at + 1).min(last),
+        "ArrowLeft" => at.saturating_sub(1),
+        "Home" => 0,
+        "End" => last,
+        _ => return,
+    };
+    event.prevent_default();
+    if let Some(button) = buttons.get(next).and_then(|node| node.dyn_into::<HtmlElement>().ok()) {
+        // An element that cannot take the focus leaves it where it is.
+        let _ = button.focus();
+    }
+}
+
+/// Copies the text before the button, or selects it where the page may not write to the clipboard.
+fn copy(button: Element) {
+    let Some(shown) = button.previous_element_sibling() else { return };
+    spawn_local(async move {
+        let copied = write(&shown.text_content().unwrap_or_default()).await.is_some();
+        if !copied && let Ok(Some(selection)) = window().get_selection() {
+            // Where even that is refused the reader selects by hand.
+            let _ = selection.select_all_children(&shown);
+        }
+        button.set_text_content(Some(if copied { "Copied" } else { "Selected" }));
+        set_timeout(move || button.set_text_content(Some("Copy")), std::time::Duration::from_secs(2));
+    });
+}
+
+/// Puts text on the clipboard; `None`: the browser has none for this page, or forbids it.
+async fn write(text: &str) -> Option<()> {
+    // Pages that are not served securely have no clipboard at all.
+    let clipboard = Reflect::get(&window().navigator(), &JsValue::from_str("clipboard")).ok()?;
+    let clipboard = clipboard.dyn_into::<Clipboard>().ok()?;
+    JsFuture::from(clipboard.write_text(text)).await.ok().map(drop)
+}
