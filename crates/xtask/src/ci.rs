@@ -118,7 +118,9 @@ pub fn test(context: &Context, only: &[&str]) -> Result<()> {
     }
     table(&done, start.elapsed());
     let passed: u64 = done.iter().filter_map(|(_, _, count)| *count).sum();
-    println!("\n{passed} passed, 0 failed");
+    if passed > 0 {
+        println!("\n{passed} passed, 0 failed");
+    }
     Ok(())
 }
 
