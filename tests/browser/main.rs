@@ -1,3 +1,5 @@
 //! The pages in a real browser.
 
+mod clicks;
+mod pages;
 mod rung;

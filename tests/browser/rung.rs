@@ -1,10 +1,12 @@
-//! The front page with `<emq-rung>`.
+//! The front page with `<emq-rung>`: the transcript, and what becomes of an element when something fails.
 
 use anyhow::{Result, ensure};
 use lab_tests::browser::{Page, visit};
 use lab_tests::site::{Options, STRICT};
 
 const GOLDEN: &str = include_str!("../golden/rung.txt");
+
+const PAGE: &str = "index.html";
 
 /// What the element computed, once it is there.
 const LIVE: &str =
@@ -18,7 +20,8 @@ const SLOT: &str = "String(document.querySelector('emq-rung').shadowRoot.querySe
 
 #[tokio::test]
 async fn the_page_computes_the_golden_transcript() -> Result<()> {
-    visit("rung", "", Options::default(), async |page| {
+    visit("rung", PAGE, Options::default(), async |page| {
+        near(page).await?;
         same("the page computed", &page.wait_for_text(LIVE).await?)?;
         same("the static text is", &page.wait_for_text(STATIC).await?)?;
         page.check_quiet().await
@@ -28,7 +31,8 @@ async fn the_page_computes_the_golden_transcript() -> Result<()> {
 
 #[tokio::test]
 async fn a_second_run_gives_the_same_transcript_and_says_so() -> Result<()> {
-    visit("rung-again", "", Options::default(), async |page| {
+    visit("rung-again", PAGE, Options::default(), async |page| {
+        near(page).await?;
         page.wait_for_text(LIVE).await?;
         page.eval("(window.verdicts = [], addEventListener('emq:verdict', e => verdicts.push(e.detail)))")
             .await?;
@@ -45,31 +49,16 @@ async fn a_second_run_gives_the_same_transcript_and_says_so() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_phone_and_a_desk_show_it_in_both_schemes() -> Result<()> {
-    visit("rung-look", "", Options::default(), async |page| {
-        page.wait_for_text(LIVE).await?;
-        for scheme in ["light", "dark"] {
-            for (device, width) in [("phone", 360), ("desk", 1280)] {
-                page.look(width, 740, scheme).await?;
-                page.check_no_sideways_scroll().await?;
-                whole_page(page, width, scheme, &format!("rung-{device}-{scheme}")).await?;
-            }
-        }
-        page.check_quiet().await
-    })
-    .await
-}
-
-#[tokio::test]
 async fn without_the_wasm_the_text_stays_with_one_line_that_says_why() -> Result<()> {
     let options = Options { missing: Some("echomq-widget_bg.wasm"), ..Options::default() };
-    visit("rung-missing", "", options, async |page| {
+    visit("rung-missing", PAGE, options, async |page| {
+        near(page).await?;
         let line = page.wait_for_text(FAILURE).await?;
         ensure!(line.starts_with("The live check did not run ("), "it says: {line}");
         still_readable(page).await?;
         page.look(360, 740, "light").await?;
         page.check_no_sideways_scroll().await?;
-        whole_page(page, 360, "light", "rung-missing-phone-light").await
+        page.screenshot("rung-missing-360-light").await
     })
     .await
 }
@@ -79,7 +68,8 @@ async fn a_policy_that_forbids_wasm_is_named_as_the_cause() -> Result<()> {
     let policy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'";
     ensure!(STRICT.contains("'wasm-unsafe-eval'"), "the strict policy must differ from this one");
-    visit("rung-policy", "", Options { policy, ..Options::default() }, async |page| {
+    visit("rung-policy", PAGE, Options { policy, ..Options::default() }, async |page| {
+        near(page).await?;
         let line = page.wait_for_text(FAILURE).await?;
         ensure!(line.contains("it needs 'wasm-unsafe-eval'"), "it says: {line}");
         still_readable(page).await
@@ -89,7 +79,8 @@ async fn a_policy_that_forbids_wasm_is_named_as_the_cause() -> Result<()> {
 
 #[tokio::test]
 async fn trying_again_works_once_the_cause_is_gone() -> Result<()> {
-    visit("rung-retry", "", Options::default(), async |page| {
+    visit("rung-retry", PAGE, Options::default(), async |page| {
+        near(page).await?;
         page.wait_for_text(LIVE).await?;
         // A trap anywhere in the module surfaces as this error; the element leaves the instance and says so.
         let trap =
@@ -105,15 +96,14 @@ async fn trying_again_works_once_the_cause_is_gone() -> Result<()> {
     .await
 }
 
+/// It is loaded when it nears the viewport.
+async fn near(page: &Page) -> Result<()> {
+    page.eval("document.querySelector('emq-rung').scrollIntoView()").await.map(drop)
+}
+
 async fn still_readable(page: &Page) -> Result<()> {
     ensure!(page.eval(SLOT).await? == "true", "the static text is not shown");
     same("the static text is", &page.wait_for_text(STATIC).await?)
-}
-
-async fn whole_page(page: &Page, width: u32, scheme: &str, name: &str) -> Result<()> {
-    let height = page.eval("document.documentElement.scrollHeight").await?.as_u64().unwrap_or(740);
-    page.look(width, u32::try_from(height)?.min(6000), scheme).await?;
-    page.screenshot(name).await
 }
 
 #[track_caller]

@@ -1,21 +1,20 @@
-//! A real Chromium, driven over WebDriver. Each test has its own driver, browser, profile and site, so that tests run
+//! A real browser, driven over WebDriver. Each test has its own driver, browser, profile and site, so that tests run
 //! in any order and at the same time; all of them go when the test ends, however it ends.
 
 use std::{
-    env, fs,
-    io::{BufRead, BufReader, Read as _, Write as _},
-    net::TcpStream,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    fs,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use thirtyfour::common::capabilities::firefox::FirefoxPreferences;
 use thirtyfour::{ChromiumLikeCapabilities, DesiredCapabilities, LoggingPrefsLogLevel, WebDriver};
 
+use crate::driver::{Browser, Driver};
 use crate::site::{Options, Site};
+use crate::tools::{program, target};
 
 /// Root may not use the sandbox; the rest keeps the browser from talking to hosts of its own accord.
 const ARGUMENTS: &[&str] = &[
@@ -34,19 +33,19 @@ const ARGUMENTS: &[&str] = &[
 /// How long a page may take to show what a test waits for, on a machine that builds something else meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const MISSING: &str = "run `cargo xtask setup --for test`, or set CHROME and CHROMEDRIVER";
-
 /// A browser with one page of the site open.
 #[derive(Debug)]
 pub struct Page {
     pub driver: WebDriver,
+    browser: Browser,
     site: Site,
-    // Dropped in this order: first the driver with its browsers, then the profile they wrote to.
-    _chromedriver: Chromedriver,
+    // Dropped in this order: first the driver with its browser, then the profile that it wrote to.
+    _driver: Driver,
     _profile: TempDir,
 }
 
-/// Opens a page of the site, runs the test on it, and takes everything down. A test that fails leaves a screenshot.
+/// Opens a page of the site in Chromium, runs the test on it, and takes everything down. A test that fails leaves a
+/// screenshot.
 ///
 /// # Errors
 /// What the test says, or what kept the browser from running.
@@ -56,31 +55,43 @@ pub async fn visit(
     options: Options,
     test: impl AsyncFnOnce(&Page) -> Result<()>,
 ) -> Result<()> {
-    let page = Page::open(path, options).await?;
+    visit_in(Browser::Chromium, name, path, options, test).await
+}
+
+/// [`visit`] in the browser of one's choice.
+///
+/// # Errors
+/// As [`visit`].
+pub async fn visit_in(
+    browser: Browser,
+    name: &str,
+    path: &str,
+    options: Options,
+    test: impl AsyncFnOnce(&Page) -> Result<()>,
+) -> Result<()> {
+    let page = Page::open(browser, path, options).await?;
     let outcome = test(&page).await;
     if outcome.is_err() {
-        page.screenshot(&format!("{name}-failed")).await?;
+        page.screenshot(&format!("{name}-{}-failed", browser.name())).await?;
     }
     let quit = page.driver.clone().quit().await;
     outcome.and(quit.context("the browser did not quit"))
 }
 
 impl Page {
-    async fn open(path: &str, options: Options) -> Result<Page> {
-        let site = Site::start(options).await?;
-        let chromedriver = Chromedriver::start()?;
+    async fn open(browser: Browser, path: &str, options: Options) -> Result<Page> {
+        // Only Chromium's driver hands out the console's log, so that in Firefox the page keeps it.
+        let recorder = browser == Browser::Firefox;
+        let site = Site::start(Options { recorder, ..options }).await?;
+        let mut driver = Driver::start(browser)?;
         let profile = tempfile::tempdir().context("no folder for the browser's profile")?;
-        let mut wanted = DesiredCapabilities::chrome();
-        wanted
-            .set_binary(&program("CHROME", &["chromium", "chromium-browser", "google-chrome", "chrome"])?)?;
-        for argument in ARGUMENTS {
-            wanted.add_arg(argument)?;
-        }
-        wanted.add_arg(&format!("--user-data-dir={}", profile.path().display()))?;
-        wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
-        wanted.set_logging_prefs("performance", LoggingPrefsLogLevel::All)?;
-        let driver = WebDriver::new(chromedriver.url(), wanted).await.context("Chromium did not start")?;
-        let page = Page { driver, site, _chromedriver: chromedriver, _profile: profile };
+        let web = match browser {
+            Browser::Chromium => WebDriver::new(driver.url(), chromium(&profile)?).await,
+            Browser::Firefox => WebDriver::new(driver.url(), firefox()?).await,
+        };
+        let web = web.with_context(|| format!("{} did not start", browser.name()))?;
+        driver.session = Some(web.session_id().to_string());
+        let page = Page { driver: web, browser, site, _driver: driver, _profile: profile };
         page.goto(path).await?;
         Ok(page)
     }
@@ -160,6 +171,10 @@ impl Page {
 
     /// The console's errors and warnings since the last call.
     pub async fn console_errors(&self) -> Result<Vec<String>> {
+        if self.browser == Browser::Firefox {
+            let recorded = self.eval("window.recorded.splice(0)").await?;
+            return serde_json::from_value(recorded).context("the page keeps no record of its errors");
+        }
         let entries = self.driver.browser_log().await.context("the browser gives no console log")?;
         let serious = entries.into_iter().filter(|entry| entry.level == "SEVERE" || entry.level == "WARNING");
         Ok(serious.map(|entry| entry.message).collect())
@@ -167,6 +182,11 @@ impl Page {
 
     /// Every address that the page asked for since the last call.
     pub async fn requests(&self) -> Result<Vec<String>> {
+        if self.browser == Browser::Firefox {
+            let entries =
+                self.eval("performance.getEntriesByType('resource').map(entry => entry.name)").await?;
+            return serde_json::from_value(entries).context("the page lists no requests");
+        }
         let entries = self.driver.get_log("performance").await.context("the browser gives no network log")?;
         let mut urls = Vec::new();
         for entry in entries {
@@ -182,67 +202,28 @@ impl Page {
     }
 }
 
-/// A running ChromeDriver; its browsers go with it when it is dropped.
-#[derive(Debug)]
-struct Chromedriver {
-    child: Child,
-    port: u16,
+fn chromium(profile: &TempDir) -> Result<thirtyfour::ChromeCapabilities> {
+    let mut wanted = DesiredCapabilities::chrome();
+    let binary = program("CHROME", &["chromium", "chromium-browser", "google-chrome", "chrome"])?;
+    wanted.set_binary(&binary.to_string_lossy())?;
+    for argument in ARGUMENTS {
+        wanted.add_arg(argument)?;
+    }
+    wanted.add_arg(&format!("--user-data-dir={}", profile.path().display()))?;
+    wanted.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    wanted.set_logging_prefs("performance", LoggingPrefsLogLevel::All)?;
+    Ok(wanted)
 }
 
-impl Chromedriver {
-    fn start() -> Result<Chromedriver> {
-        let path = program("CHROMEDRIVER", &["chromedriver"])?;
-        let mut command = Command::new(&path);
-        command.arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.spawn().with_context(|| format!("cannot start {path}: {MISSING}"))?;
-        let mut driver = Chromedriver { child, port: 0 };
-        let output = driver.child.stdout.take().context("ChromeDriver has no output")?;
-        // `ChromeDriver was started successfully on port 41235.`
-        for line in BufReader::new(output).lines().map_while(Result::ok) {
-            let port = line.split_once("on port ").map(|(_, rest)| rest.trim_end_matches('.').parse());
-            if let (true, Some(Ok(port))) = (line.contains("successfully"), port) {
-                driver.port = port;
-                return Ok(driver);
-            }
-        }
-        bail!("{path} ended before it listened; does its version fit the browser's? {MISSING}")
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-
-    /// Asks it to end, which ends its browsers too; killing it would leave them.
-    fn shut_down(&self) -> std::io::Result<()> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        stream.write_all(b"GET /shutdown HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-        stream.read_to_end(&mut Vec::new())?;
-        Ok(())
-    }
-}
-
-impl Drop for Chromedriver {
-    fn drop(&mut self) {
-        // Both may fail because it has ended already.
-        let _ = self.shut_down();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The program that a variable names, or the first of these names on PATH.
-fn program(variable: &str, names: &[&str]) -> Result<String> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = names.iter().flat_map(|name| env::split_paths(&path).map(move |folder| folder.join(name)));
-    let named = env::var_os(variable).map(PathBuf::from);
-    let found = named.into_iter().chain(on_path).find(|file| file.is_file());
-    let found = found.with_context(|| format!("there is no {}: {MISSING}", names.join(" or ")))?;
-    Ok(found.to_string_lossy().into_owned())
-}
-
-/// Cargo's target folder: the test's own program is in `<target>/<profile>/deps/`.
-fn target() -> Result<PathBuf> {
-    let program = env::current_exe()?;
-    Ok(program.ancestors().nth(3).unwrap_or(Path::new("target")).to_path_buf())
+/// Its profile is the driver's, which removes it.
+fn firefox() -> Result<thirtyfour::FirefoxCapabilities> {
+    let mut wanted = DesiredCapabilities::firefox();
+    wanted.set_firefox_binary(&program("FIREFOX", &["firefox-esr", "firefox"])?.to_string_lossy())?;
+    wanted.add_arg("-headless")?;
+    let mut preferences = FirefoxPreferences::new();
+    // Tab goes to links and buttons on every system.
+    preferences.set("accessibility.tabfocus", 7)?;
+    preferences.set("ui.prefersReducedMotion", 1)?;
+    wanted.set_preferences(preferences)?;
+    Ok(wanted)
 }

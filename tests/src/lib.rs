@@ -2,4 +2,9 @@
 
 pub mod browser;
 pub mod cases;
+pub mod driver;
+pub mod element;
+pub mod html;
 pub mod site;
+pub mod tools;
+pub mod wires;

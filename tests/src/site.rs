@@ -5,7 +5,11 @@ use std::{net::SocketAddr, path::PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use axum::{
     Router,
-    http::{HeaderValue, StatusCode, header::CONTENT_SECURITY_POLICY},
+    http::{
+        HeaderValue, StatusCode,
+        header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE},
+    },
+    response::Html,
     routing::get,
 };
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -22,11 +26,26 @@ pub struct Options {
     pub policy: &'static str,
     /// A file that the host has lost.
     pub missing: Option<&'static str>,
+    /// Whether each page begins with a script that keeps its errors in `recorded`.
+    pub recorder: bool,
 }
+
+pub const PAGES: [&str; 3] = ["index.html", "fencing-token.html", "read-decide-write.html"];
+
+/// What a console would show.
+const RECORDER: &str = "
+const recorded = (window.recorded = []);
+addEventListener('error', (event) => recorded.push(event.message ?? `cannot load ${event.target.src ?? event.target.href}`), true);
+addEventListener('unhandledrejection', (event) => recorded.push(`${event.reason}`));
+addEventListener('securitypolicyviolation', (event) => recorded.push(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+for (const level of ['error', 'warn']) {
+  const say = console[level];
+  console[level] = (...words) => (recorded.push(words.join(' ')), say.apply(console, words));
+}";
 
 impl Default for Options {
     fn default() -> Options {
-        Options { policy: STRICT, missing: None }
+        Options { policy: STRICT, missing: None, recorder: false }
     }
 }
 
@@ -42,7 +61,16 @@ impl Site {
     /// When the pages have not been built, or no port can be had.
     pub async fn start(options: Options) -> Result<Site> {
         let dist = dist()?;
-        let mut router = Router::new().fallback_service(ServeDir::new(dist));
+        let mut router = Router::new().fallback_service(ServeDir::new(&dist));
+        if options.recorder {
+            let script = || async { ([(CONTENT_TYPE, "text/javascript")], RECORDER) };
+            router = router.route("/recorder.js", get(script));
+            for page in PAGES {
+                let text = std::fs::read_to_string(dist.join(page)).with_context(|| page.to_owned())?;
+                let text = text.replacen("<head>", "<head><script src=\"recorder.js\"></script>", 1);
+                router = router.route(&format!("/{page}"), get(|| async { Html(text) }));
+            }
+        }
         if let Some(file) = options.missing {
             router = router.route(&format!("/{file}"), get(|| async { StatusCode::NOT_FOUND }));
         }
@@ -75,7 +103,7 @@ impl Drop for Site {
 /// When there is none: a test of the pages does not pass without pages.
 pub fn dist() -> Result<PathBuf> {
     let dist = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist"));
-    let built = dist.join("index.html").is_file() && dist.join("echomq-widget_bg.wasm").is_file();
+    let built = PAGES.iter().chain(&["echomq-widget_bg.wasm"]).all(|file| dist.join(file).is_file());
     ensure!(built, "the pages are not built: run `cargo xtask test --only page`, then this test again");
     Ok(dist)
 }

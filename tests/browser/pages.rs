@@ -1,0 +1,239 @@
+//! The pages as a whole: what they look like, what they fetch and when, what is left of them without JavaScript, and what
+//! a link opens.
+
+use anyhow::{Context as _, Result, ensure};
+use echomq_core::{EngineWire, Scripts};
+use echomq_widget::session::present::{Present, Verb};
+use echomq_widget::session::shown::{Said, Shown};
+use lab_tests::browser::{Page, visit, visit_in};
+use lab_tests::driver::Browser;
+use lab_tests::site::Options;
+use lab_tests::tools::cached;
+use serde_json::{Value, json};
+
+const TAGS: [&str; 6] = ["emq-fence", "emq-complete", "emq-retry", "emq-round-trip", "emq-race", "emq-rung"];
+
+/// Everything that is a readout on this page.
+const ALL: &str = "[...document.querySelectorAll('.live')]";
+
+/// Runs an accessibility check and waits for it.
+const AXE: &str = "const done = arguments[arguments.length - 1]; \
+                   axe.run(document, { resultTypes: ['violations'] }).then((found) => done(JSON.stringify(\
+                   found.violations.map(({ id, help, nodes }) => [id, help, nodes.map((node) => [node.target, node.failureSummary])]))));";
+
+async fn all_live(page: &Page) -> Result<()> {
+    page.eval(&format!("{ALL}.forEach((element) => element.approach())")).await?;
+    let live =
+        format!("{ALL}.every((element) => element.shadowRoot?.querySelector('[part=bar]')) ? 'live' : ''");
+    page.wait_for_text(&live).await.map(drop)
+}
+
+/// Looks at a page on a phone and on a desk, in both schemes, and keeps the pictures.
+async fn look(name: &str) -> Result<()> {
+    visit(name, &format!("{name}.html"), Options::default(), async |page| {
+        all_live(page).await?;
+        for scheme in ["light", "dark"] {
+            for width in [360, 1280] {
+                page.look(width, 800, scheme).await?;
+                page.check_no_sideways_scroll().await?;
+                let height = page.eval("document.documentElement.scrollHeight").await?;
+                page.look(width, u32::try_from(height.as_u64().unwrap_or(800))?, scheme).await?;
+                page.screenshot(&format!("{name}-{width}-{scheme}")).await?;
+            }
+        }
+        page.check_quiet().await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_front_page_fits_every_screen() -> Result<()> {
+    look("index").await
+}
+
+#[tokio::test]
+async fn the_fencing_token_fits_every_screen() -> Result<()> {
+    look("fencing-token").await
+}
+
+#[tokio::test]
+async fn read_decide_write_fits_every_screen() -> Result<()> {
+    look("read-decide-write").await
+}
+
+/// No violation of axe-core's rules in either scheme, with the readouts at their start and after a press.
+async fn accessible(name: &str) -> Result<()> {
+    let axe = cached("npm/node_modules/axe-core/axe.min.js")?;
+    let axe = std::fs::read_to_string(&axe).with_context(|| axe.display().to_string())?;
+    visit(name, &format!("{name}.html"), Options::default(), async |page| {
+        all_live(page).await?;
+        page.driver.execute(axe, vec![]).await.context("axe-core does not load")?;
+        for scheme in ["light", "dark"] {
+            page.look(1280, 900, scheme).await?;
+            check_axe(page, scheme).await?;
+            let press = "(element) => [...element.shadowRoot.querySelectorAll('[part~=caller], .choice, [part~=primary]')].slice(0, 2).forEach((button) => button.click())";
+            page.eval(&format!("{ALL}.forEach({press})")).await?;
+            let unfold = "(element) => element.shadowRoot.querySelectorAll('details').forEach((fold) => fold.open = true)";
+            page.eval(&format!("{ALL}.forEach({unfold})")).await?;
+            check_axe(page, &format!("{scheme}, pressed")).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn check_axe(page: &Page, when: &str) -> Result<()> {
+    let found = page.driver.execute_async(AXE, vec![]).await.context("axe-core does not run")?;
+    let found: Value = serde_json::from_str(found.json().as_str().unwrap_or_default())?;
+    ensure!(found == json!([]), "{when}: axe-core found {found:#}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_front_page_is_accessible() -> Result<()> {
+    accessible("index").await
+}
+
+#[tokio::test]
+async fn the_fencing_token_is_accessible() -> Result<()> {
+    accessible("fencing-token").await
+}
+
+#[tokio::test]
+async fn read_decide_write_is_accessible() -> Result<()> {
+    accessible("read-decide-write").await
+}
+
+#[tokio::test]
+async fn the_engine_is_fetched_once_and_not_before_it_is_needed() -> Result<()> {
+    visit("fetch", "icon.svg", Options::default(), async |page| {
+        page.look(360, 400, "light").await?;
+        page.requests().await?;
+        page.goto("fencing-token.html").await?;
+        let wasm = |urls: &[String]| urls.iter().filter(|url| url.ends_with(".wasm")).count();
+        page.wait_for_text("customElements.get('emq-rung') ? 'defined' : ''").await?;
+        let early = page.requests().await?;
+        ensure!(early.iter().any(|url| url.ends_with("/element.js")), "the page asked for {early:?}");
+        ensure!(wasm(&early) == 0, "the engine was fetched for a reader who has not scrolled: {early:?}");
+        for tag in ["emq-fence", "emq-retry", "emq-rung"] {
+            page.element(tag).await?;
+        }
+        let late = page.requests().await?;
+        ensure!(wasm(&late) == 1, "the engine was not fetched once: {late:?}");
+        Ok(())
+    })
+    .await
+}
+
+async fn without_javascript(name: &str) -> Result<()> {
+    visit(name, "icon.svg", Options::default(), async |page| {
+        page.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await?;
+        page.look(1280, 900, "light").await?;
+        page.goto(&format!("{name}.html")).await?;
+        ensure!(page.eval("customElements.get('emq-rung') === undefined").await? == true, "a script ran");
+        let hidden = format!("{ALL}.filter((element) => element.innerText.trim().length < 60 || element.offsetHeight < 60).map((element) => element.localName)");
+        let hidden = page.eval(&hidden).await?;
+        ensure!(hidden == json!([]), "without JavaScript nothing is to be read in {hidden}");
+        let tags = page.eval(&format!("{ALL}.map((element) => element.localName)")).await?;
+        ensure!(tags.as_array().is_some_and(|tags| tags.len() >= 3), "the page has {tags}");
+        let height = page.eval("document.documentElement.scrollHeight").await?;
+        page.look(1280, u32::try_from(height.as_u64().unwrap_or(900))?, "light").await?;
+        page.screenshot(&format!("{name}-1280-no-javascript")).await
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_front_page_can_be_read_without_javascript() -> Result<()> {
+    without_javascript("index").await
+}
+
+#[tokio::test]
+async fn the_fencing_token_can_be_read_without_javascript() -> Result<()> {
+    without_javascript("fencing-token").await
+}
+
+#[tokio::test]
+async fn read_decide_write_can_be_read_without_javascript() -> Result<()> {
+    without_javascript("read-decide-write").await
+}
+
+fn fenced(token: &str) -> Result<Said> {
+    let mut session = Present::new(Box::new(EngineWire::default().traced()), "fence", 1, Verb::Complete)?;
+    session.press(token)?;
+    Shown::new(session.staged_mut(), &Scripts::bundled().complete)?.said.context("a press says something")
+}
+
+/// A link opens the readout that wrote it, in another browser too.
+#[tokio::test]
+async fn a_link_opens_the_same_readout() -> Result<()> {
+    visit("link", "fencing-token.html", Options::default(), async |page| {
+        let fence = page.element("emq-fence").await?;
+        fence.click("the zombie presents token 99").await?;
+        let hash = page.eval("location.hash").await?;
+        ensure!(hash == "#fence=token:99", "the address says {hash}");
+        fence.check(&fenced("99")?).await
+    })
+    .await?;
+    for browser in [Browser::Chromium, Browser::Firefox] {
+        visit_in(browser, "linked", "fencing-token.html#fence=token:99", Options::default(), async |page| {
+            page.element("emq-fence").await?.check(&fenced("99")?).await?;
+            // A reader who follows a second link on the same page.
+            page.eval("(location.hash = '#fence=token:1', 1)").await?;
+            page.element("emq-fence").await?.check(&fenced("1")?).await?;
+            page.check_quiet().await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_page_that_changes_an_attribute_sets_a_new_scene() -> Result<()> {
+    visit("attributes", "index.html", Options::default(), async |page| {
+        let fence = page.element("emq-fence").await?;
+        fence.eval("(host.setAttribute('attempts', 3), host.setAttribute('token', 'x y'))").await?;
+        fence.click("the zombie presents token x y").await?;
+        let meaning = fence.text("meaning").await?;
+        ensure!(meaning.starts_with("Token x y against attempts 3: mismatch"), "it says {meaning:?}");
+        fence.eval("host.setAttribute('attempts', 'many')").await?;
+        let problem = fence.text("problem").await?;
+        ensure!(
+            problem.contains("attempts=\"many\" is not a whole number from 1 to 99."),
+            "it says {problem:?}"
+        );
+        let race = page.element("emq-race").await?;
+        race.eval("(host.setAttribute('mode', 'evalsha'), host.setAttribute('schedule', 'WRN'))").await?;
+        ensure!(race.text("verdict").await? == "handled once", "it says {:?}", race.text("verdict").await?);
+        let walk = page.element("emq-round-trip").await?;
+        walk.eval("host.setAttribute('step', 2)").await?;
+        ensure!(
+            walk.text("meaning").await?.starts_with("Step 2 of 4: retry."),
+            "{:?}",
+            walk.text("meaning").await?
+        );
+        page.check_quiet().await
+    })
+    .await
+}
+
+/// Every element of a page keeps its text when the engine cannot be had, and each comes back by its own button.
+#[tokio::test]
+async fn without_the_engine_every_element_keeps_its_text() -> Result<()> {
+    for browser in [Browser::Chromium, Browser::Firefox] {
+        let options = Options { missing: Some("echomq-widget_bg.wasm"), ..Options::default() };
+        visit_in(browser, "missing", "index.html", options, async |page| {
+            page.eval(&format!("{ALL}.forEach((element) => element.approach())")).await?;
+            let note = "element.shadowRoot?.querySelector('[part=failure]')?.textContent.startsWith('The live check did not run (')";
+            page.wait_for_text(&format!("{ALL}.every((element) => {note}) ? 'told' : ''")).await?;
+            let kept = "element.shadowRoot.querySelector('slot').assignedElements().some((text) => text.offsetHeight > 20)";
+            let kept = page.eval(&format!("{ALL}.filter((element) => {kept}).map((element) => element.localName).sort()")).await?;
+            let mut tags = TAGS;
+            tags.sort_unstable();
+            ensure!(kept == json!(tags), "only {kept} keep their text");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
