@@ -23,9 +23,10 @@ pub fn body(listing: &Listing) -> String {
 }
 
 fn line(line: &Line) -> String {
+    // Colour says it to the eye only.
     let (class, mark) = match line.mark {
         Mark::Idle => ("", ""),
-        Mark::Ran => (" ran", ""),
+        Mark::Ran => (" ran", r#"<span class="sr"> (ran)</span>"#),
         Mark::Decided => (" ran decided", r#"<span class="tag">answers</span>"#),
     };
     let calls: String = line.calls.iter().map(call).collect();
