@@ -8,8 +8,9 @@ use echomq_widget::session::shown::{Said, Shown};
 use lab_tests::browser::{Page, visit, visit_in};
 use lab_tests::driver::Browser;
 use lab_tests::site::Options;
-use lab_tests::tools::cached;
+use lab_tests::tools::{cached, target};
 use serde_json::{Value, json};
+use thirtyfour::By;
 
 const TAGS: [&str; 6] = ["emq-fence", "emq-complete", "emq-retry", "emq-round-trip", "emq-race", "emq-rung"];
 
@@ -39,11 +40,24 @@ async fn look(name: &str) -> Result<()> {
                 let height = page.eval("document.documentElement.scrollHeight").await?;
                 page.look(width, u32::try_from(height.as_u64().unwrap_or(800))?, scheme).await?;
                 page.screenshot(&format!("{name}-{width}-{scheme}")).await?;
+                if name == "index" {
+                    each_readout(page, &format!("{width}-{scheme}")).await?;
+                }
             }
         }
         page.check_quiet().await
     })
     .await
+}
+
+/// A picture of every readout by itself.
+async fn each_readout(page: &Page, suffix: &str) -> Result<()> {
+    let folder = target()?.join("screenshots");
+    for tag in TAGS {
+        let element = page.driver.find(By::Css(tag)).await?;
+        element.screenshot(&folder.join(format!("{tag}-{suffix}.png"))).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]
