@@ -71,7 +71,11 @@ const STEPS: &[Step] = &[
         about: "what a page fetches stays under its budget",
         run: |context| budget::budget(context).map(|()| None),
     },
-    Step { name: "nextest", about: "all tests: the crates, each Valkey, the page in Chromium", run: nextest },
+    Step {
+        name: "nextest",
+        about: "all tests: the crates, each Valkey, the pages in Chromium and Firefox",
+        run: nextest,
+    },
     Step { name: "doc", about: "the examples in the documentation", run: doc_tests },
     Step { name: "wasm-node", about: "the crates' wasm tests in Node.js", run: wasm_in_node },
     Step {
@@ -282,6 +286,7 @@ fn with_servers<'a>(context: &Context, command: &'a mut Command) -> Result<&'a m
 fn with_browser<'a>(context: &Context, command: &'a mut Command) -> Result<&'a mut Command> {
     let chromium = browser::chromium(context).context("there is no Chromium: run `cargo xtask setup`")?;
     let driver = browser::driver(context).context("there is no ChromeDriver: run `cargo xtask setup`")?;
+    command.env("ECHOMQ_LAB_CACHE", &context.cache);
     Ok(command.env("CHROME", chromium).env("CHROMEDRIVER", driver))
 }
 

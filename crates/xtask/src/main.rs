@@ -9,6 +9,7 @@
 mod browser;
 mod budget;
 mod ci;
+mod clients;
 mod context;
 mod packages;
 mod run;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{browser, context::Context, tools, valkey};
+use crate::{browser, clients, context::Context, tools, valkey};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
@@ -77,6 +77,36 @@ const STEPS: &[Step] = &[
     },
     Step { name: "Valkey", serve: false, present: valkey::present, install: valkey::install },
     Step { name: "Chromium", serve: false, present: browser::present, install: browser::install },
+    Step {
+        name: "Firefox",
+        serve: false,
+        present: clients::firefox_present,
+        install: clients::firefox_install,
+    },
+    Step {
+        name: "geckodriver",
+        serve: false,
+        present: |context| tools::GECKODRIVER_TOOL.present(context),
+        install: |context| tools::GECKODRIVER_TOOL.install(context),
+    },
+    Step {
+        name: "valkey-cli",
+        serve: false,
+        present: clients::valkey_cli_present,
+        install: clients::valkey_cli_install,
+    },
+    Step {
+        name: "Python's client",
+        serve: false,
+        present: clients::python_present,
+        install: clients::python_install,
+    },
+    Step {
+        name: "npm test packages",
+        serve: false,
+        present: clients::npm_present,
+        install: clients::npm_install,
+    },
 ];
 
 /// Brings everything that the group needs, then the crates' sources, so that later steps work offline.

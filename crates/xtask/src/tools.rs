@@ -12,6 +12,7 @@ const TRUNK: &str = "0.21.14";
 const WASM_PACK: &str = "0.15.1";
 const CARGO_DENY: &str = "0.20.2";
 const NEXTEST: &str = "0.9.143";
+const GECKODRIVER: &str = "0.37.1";
 /// Debian 12 ships binaryen 108, whose output ends in an uncaught WebAssembly.Exception with our module.
 const BINARYEN: &str = "132.0.0";
 
@@ -74,6 +75,36 @@ pub const NEXTEST_TOOL: CargoTool = CargoTool {
     version: Version::Any(NEXTEST),
     locked: true,
 };
+
+pub const GECKODRIVER_TOOL: CargoTool = CargoTool {
+    name: "geckodriver",
+    program: "geckodriver",
+    version: Version::Any(GECKODRIVER),
+    locked: true,
+};
+
+/// A package from npm, in one pinned version.
+#[derive(Debug, Clone, Copy)]
+pub struct NpmPackage {
+    name: &'static str,
+    version: &'static str,
+}
+
+const WASM_OPT: NpmPackage = NpmPackage { name: "binaryen", version: BINARYEN };
+
+/// The accessibility rules, and the client whose lines the pages offer.
+pub const TEST_PACKAGES: [NpmPackage; 2] =
+    [NpmPackage { name: "axe-core", version: "4.14.1" }, NpmPackage { name: "iovalkey", version: "0.4.0" }];
+
+impl NpmPackage {
+    /// The installed version, if it is the pinned one.
+    pub fn present(&self, context: &Context) -> Option<String> {
+        let manifest = context.cache.join("npm/node_modules").join(self.name).join("package.json");
+        let text = fs::read_to_string(manifest).ok()?;
+        text.contains(&format!("\"version\": \"{}\"", self.version))
+            .then(|| format!("{} {}", self.name, self.version))
+    }
+}
 
 impl CargoTool {
     /// The installed version, if it is one that will do.
@@ -175,12 +206,19 @@ pub fn wasm_opt_present(context: &Context) -> Option<String> {
 }
 
 pub fn wasm_opt_install(context: &Context) -> Result<()> {
+    npm_install(context, "wasm-opt")
+}
+
+/// Installs all packages at once: npm removes what the command does not name.
+pub fn npm_install(context: &Context, log: &str) -> Result<()> {
     let folder = context.cache.join("npm");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut command = context.command("npm");
-    command.arg("install").arg("--prefix").arg(&folder);
-    command.args(["--no-save", "--no-audit", "--no-fund", &format!("binaryen@{BINARYEN}")]);
-    run::run_logged(context, "wasm-opt", &mut command)
+    command.arg("install").arg("--prefix").arg(&folder).args(["--no-save", "--no-audit", "--no-fund"]);
+    for NpmPackage { name, version } in TEST_PACKAGES.iter().chain([&WASM_OPT]) {
+        command.arg(format!("{name}@{version}"));
+    }
+    run::run_logged(context, log, &mut command)
 }
 
 /// The version of a package in Cargo.lock.

@@ -165,16 +165,24 @@ fn debian_suite() -> Option<Option<&'static str>> {
     }
 }
 
+/// valkey-cli, from the package that holds the server too.
+pub fn install_tools(context: &Context) -> Result<()> {
+    if !packages::has_apt(context) || !packages::is_root() {
+        bail!("there is no valkey-cli. {}", VALKEY_NEED.advice());
+    }
+    match debian_suite().context("this Debian or Ubuntu has no Valkey package that we know of")? {
+        Some(suite) => {
+            add_suite(context, suite)?;
+            packages::apt_install(context, &["valkey-tools", "-t", suite])
+        }
+        None => packages::apt_install(context, &["valkey-tools"]),
+    }
+}
+
 /// Debian's package `valkey-tools` is enough and starts no daemon: its valkey-check-rdb is the server's binary,
 /// which decides by the name it is called by (in the package valkey-server that name is a link to it).
 fn install_debian(context: &Context) -> Result<()> {
-    let suite = debian_suite().context("this Debian or Ubuntu has no Valkey package that we know of")?;
-    if let Some(suite) = suite {
-        add_suite(context, suite)?;
-        packages::apt_install(context, &["valkey-tools", "-t", suite])?;
-    } else {
-        packages::apt_install(context, &["valkey-tools"])?;
-    }
+    install_tools(context)?;
     let binary = Path::new("/usr/bin/valkey-check-rdb");
     let staged = cached_server(context, "debian")?;
     link(binary, &staged)?;
