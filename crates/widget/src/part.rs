@@ -1,33 +1,25 @@
 //! The parts that readouts are made of. A part draws a model of [`session`](crate::session) and decides nothing.
 //!
-//! What is only to be read is made as HTML text by a plain function, tested natively and light in wasm; what the
-//! reader works with (buttons, inputs, folds) is a Leptos view around it, so that a redraw never moves the focus or
-//! shuts a fold.
+//! Parts are HTML text made by plain functions, tested natively and light in wasm. What the reader works with (buttons,
+//! inputs, folds) stands in markup that is written once, and slots in it follow the session, so that a redraw never
+//! moves the focus or shuts a fold.
 
 pub mod diagram;
 pub mod keys;
+pub mod lanes;
+pub mod orders;
 pub mod readout;
 pub mod script;
 
 #[cfg(target_family = "wasm")]
-mod buttons;
-#[cfg(target_family = "wasm")]
-mod calls;
-#[cfg(target_family = "wasm")]
-pub mod lanes;
-#[cfg(target_family = "wasm")]
 mod panel;
-#[cfg(target_family = "wasm")]
-mod view;
+
+use echomq_core::snippet::{Language, snippet};
 
 #[cfg(target_family = "wasm")]
-pub use buttons::{group, press};
-#[cfg(target_family = "wasm")]
-pub use calls::{calls_view, copy};
-#[cfg(target_family = "wasm")]
-pub use panel::panel;
-#[cfg(target_family = "wasm")]
-pub use view::{diagram_view, keys_view, live, problem, readout_view, script_view, word};
+pub use panel::{panel, problem};
+
+use crate::session::shown::Shown;
 
 /// What stands in a place of an element's markup, by the place's `data-slot`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +29,56 @@ pub enum Slot {
     Attribute(&'static str, &'static str, String),
     /// The text of an input; an element's markup may be without it.
     Value(&'static str, String),
+}
+
+const DIAGRAM: &str =
+    r#"<div part="diagram"><div part="map" data-slot="map">{map}</div><div data-slot="counter"></div></div>"#;
+const READOUT: &str =
+    r#"<div part="readout" role="status" aria-live="polite" aria-atomic="true" data-slot="readout"></div>"#;
+
+/// An element's markup around its own `bar` and `scene`; `{diagram}` and `{readout}` in the scene stand for these
+/// parts. [`drawn`] fills the slots of what all elements have.
+pub fn frame(title: &str, bar: &str, scene: &str) -> String {
+    let languages = Language::ALL.map(|language| language_choice(language.name())).concat();
+    include_str!("part/frame.html")
+        .replace("{bar}", bar)
+        .replace("{scene}", scene)
+        .replace("{diagram}", DIAGRAM)
+        .replace("{readout}", READOUT)
+        .replace("{title}", &escape(title))
+        .replace("{map}", diagram::SVG)
+        .replace("{languages}", &languages)
+}
+
+/// The slots of what is shown in every [`frame`]. `initial` is the readout before the first act; `acts` counts the acts.
+pub fn drawn(shown: &Shown, initial: &str, language: Language, acts: u32) -> Vec<Slot> {
+    let html = Slot::Html;
+    let line = if shown.argv.is_empty() { String::new() } else { snippet(language, &shown.argv) };
+    vec![
+        Slot::Attribute("map", "data-at", shown.place.to_owned()),
+        html("counter", diagram::counter(shown)),
+        // The mark redraws an answer that has come again, so that a screen reader tells it again.
+        html("readout", format!("{}<!--{acts}-->", readout::html(shown.said.as_ref(), initial))),
+        html("name", script::name(&shown.listing)),
+        html("contract", script::contract(&shown.listing)),
+        html("header", script::header(&shown.listing)),
+        html("body", script::body(&shown.listing)),
+        html("keys", keys::html(&shown.keys)),
+        html("once", escape(&shown.once.join("\n"))),
+        html("line", escape(&line)),
+    ]
+}
+
+/// The language of this name, which a page's radio buttons have as their value.
+pub fn language_of(name: &str) -> Language {
+    Language::ALL.into_iter().find(|language| language.name() == name).unwrap_or(Language::Shell)
+}
+
+fn language_choice(name: &str) -> String {
+    let checked = if name == Language::Shell.name() { " checked" } else { "" };
+    format!(
+        r#"<label><input type="radio" name="language" data-field="language" value="{name}"{checked}><span>{name}</span></label>"#
+    )
 }
 
 /// The sheet that every shadow root adopts.

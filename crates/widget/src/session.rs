@@ -2,9 +2,11 @@
 
 pub mod address;
 pub mod bench;
+pub mod desk;
 pub mod diff;
 pub mod kind;
 pub mod listing;
+pub mod model;
 pub mod present;
 pub mod race;
 pub mod round_trip;
@@ -13,3 +15,4 @@ pub mod scene;
 pub mod served;
 pub mod shown;
 pub mod staged;
+pub mod walk;

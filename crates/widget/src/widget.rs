@@ -3,6 +3,7 @@
 mod complete;
 mod fence;
 mod link;
+mod model;
 mod presented;
 mod race;
 mod retry;

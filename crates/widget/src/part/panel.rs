@@ -29,7 +29,7 @@ pub fn panel(title: &'static str, markup: String, slots: Box<dyn Fn() -> Vec<Slo
     let ask = StoredValue::new_local(ask);
     let hear = move |event: Event| {
         ask.with_value(|ask| match &*event.type_() {
-            "keydown" => event.dyn_ref().map_or((), move_focus),
+            "keydown" => event.dyn_ref().map_or((), |event| key(event, ask)),
             "input" => input(&event, ask),
             _ => pressed(&event, ask),
         });
@@ -49,6 +49,12 @@ pub fn panel(title: &'static str, markup: String, slots: Box<dyn Fn() -> Vec<Slo
         ></div>
     }
     .into_any()
+}
+
+/// A line that wraps nothing and says what is wrong.
+pub fn problem(text: &str) -> AnyView {
+    let html = super::escape(text);
+    view! { <p part="problem" role="alert" inner_html=html></p> }.into_any()
 }
 
 fn fill(root: &Element, slot: &Slot) {
@@ -101,17 +107,42 @@ fn pressed(event: &Event, ask: &Ask) {
     }
 }
 
-/// The arrow keys go from one button of a row to the next while one of them has the focus; elsewhere the keys are the
-/// page's.
-pub fn move_focus(event: &KeyboardEvent) {
+/// A place with `data-keys` hears these keys, each as an ask of its name. The focus goes along to what is current then,
+/// when it is on something that follows.
+fn key(event: &KeyboardEvent, ask: &Ask) {
     // Alt and Left is "back" in a browser.
     if event.alt_key() || event.ctrl_key() || event.meta_key() {
         return;
     }
     let Some(target) = target(event) else { return };
+    let key = event.key();
+    let place = target.closest("[data-keys]").ok().flatten();
+    let keys = place.as_ref().and_then(|place| place.get_attribute("data-keys")).unwrap_or_default();
+    let Some(place) = place.filter(|_| keys.split(' ').any(|own| own == key)) else {
+        move_focus(event, &target);
+        return;
+    };
+    event.prevent_default();
+    ask(&key, "");
+    if target.has_attribute("data-follow") {
+        // What was asked is drawn in the next task.
+        let follow = move || {
+            let current = place.query_selector("[data-follow][aria-current=\"step\"]").ok().flatten();
+            if let Some(current) = current.and_then(|current| current.dyn_into::<HtmlElement>().ok()) {
+                // An element that cannot take the focus leaves it where it is.
+                let _ = current.focus();
+            }
+        };
+        set_timeout(follow, std::time::Duration::ZERO);
+    }
+}
+
+/// The arrow keys go from one button of a row to the next while one of them has the focus; elsewhere the keys are the
+/// page's.
+fn move_focus(event: &KeyboardEvent, target: &Element) {
     let Some(row) = target.closest("[part=\"buttons\"]").ok().flatten() else { return };
     let Ok(buttons) = row.query_selector_all("button") else { return };
-    let Some(at) = (0..buttons.length()).find(|at| buttons.get(*at).is_some_and(|node| node == *target))
+    let Some(at) = (0..buttons.length()).find(|at| buttons.get(*at).is_some_and(|node| node == **target))
     else {
         return;
     };

@@ -1,14 +1,21 @@
 //! An element that presents tokens, without its view: what a reader asks of it, and what stands in the slots of its
 //! markup. `<emq-fence>`, `<emq-complete>` and `<emq-retry>` are three of a kind.
 
-use echomq_core::snippet::{Language, snippet};
+use echomq_core::snippet::Language;
 use echomq_core::{EngineWire, Script};
 
 use super::present::{Present, Verb};
 use super::scene::{ATTEMPTS, BadAttribute, Scene};
 use super::shown::Shown;
 use super::staged::Readout;
-use crate::part::{Slot, diagram, escape, keys, readout, script};
+use crate::part::{self, Slot, escape};
+
+const BAR: &str = r#"<div part="buttons" role="group" aria-label="Go back">
+<button type="button" part="button" data-ask="back" data-slot="back">Step back</button>
+<button type="button" part="button" data-ask="reset">Reset</button>
+</div>
+"#;
+const SCENE: &str = r#"{diagram}<div part="controls">{controls}</div>{readout}"#;
 
 /// What one of the elements is.
 pub struct Kind {
@@ -121,29 +128,18 @@ impl Bench {
 
     /// The markup whose slots [`Bench::slots`] fills.
     pub fn markup(kind: &Kind) -> String {
-        include_str!("../part/frame.html")
-            .replace("{title}", &escape(kind.title))
-            .replace("{controls}", kind.controls)
-            .replace("{map}", diagram::SVG)
-            .replace("{languages}", &Language::ALL.map(|language| language_choice(language.name())).concat())
+        part::frame(kind.title, BAR, &SCENE.replace("{controls}", kind.controls))
     }
 
     pub fn slots(&self) -> Vec<Slot> {
         let Bench { kind, scene, shown, .. } = self;
         let html = Slot::Html;
         let initial = (kind.initial)(scene, &shown.attempts);
-        let line = if shown.argv.is_empty() { String::new() } else { snippet(self.language, &shown.argv) };
-        // The mark redraws an answer that has come again, so that a screen reader tells it again.
-        let answer = format!("{}<!--{}-->", readout::html(shown.said.as_ref(), &initial), self.acts);
-        vec![
-            Slot::Attribute(
-                "frame",
-                "data-state",
-                if self.base.is_ok() { "ready" } else { "broken" }.to_owned(),
-            ),
+        let state = if self.base.is_ok() { "ready" } else { "broken" };
+        let mut slots = part::drawn(shown, &initial, self.language, self.acts);
+        slots.extend([
+            Slot::Attribute("frame", "data-state", state.to_owned()),
             html("trouble", escape(&self.trouble)),
-            Slot::Attribute("map", "data-at", shown.place.to_owned()),
-            html("counter", diagram::counter(shown)),
             Slot::Attribute("back", "aria-disabled", (shown.steps == 0).to_string()),
             html("holder", format!("presents token {}", scene.attempts)),
             html("zombie", format!("presents token {}", escape(&scene.token))),
@@ -151,15 +147,8 @@ impl Bench {
             Slot::Value("max", scene.max.clone()),
             Slot::Value("delay", scene.delay.clone()),
             Slot::Value("error", scene.error.clone()),
-            html("readout", answer),
-            html("name", script::name(&shown.listing)),
-            html("contract", script::contract(&shown.listing)),
-            html("header", script::header(&shown.listing)),
-            html("body", script::body(&shown.listing)),
-            html("keys", keys::html(&shown.keys)),
-            html("once", escape(&shown.once.join("\n"))),
-            html("line", escape(&line)),
-        ]
+        ]);
+        slots
     }
 
     fn press(&mut self, token: &str) -> Option<Told> {
@@ -184,10 +173,7 @@ impl Bench {
             "max" => self.scene.max = value.to_owned(),
             "delay" => self.scene.delay = value.to_owned(),
             "error" => self.scene.error = value.to_owned(),
-            "language" => {
-                let named = Language::ALL.into_iter().find(|language| language.name() == value);
-                self.language = named.unwrap_or(Language::Shell);
-            }
+            "language" => self.language = part::language_of(value),
             "attempts" => {
                 // A number that is half typed sets no scene.
                 if let Some(attempts) = value.parse().ok().filter(|number| ATTEMPTS.contains(number)) {
@@ -230,13 +216,6 @@ impl Bench {
         self.trouble = done.as_ref().err().map(ToString::to_string).unwrap_or_default();
         done.ok()
     }
-}
-
-fn language_choice(name: &str) -> String {
-    let checked = if name == Language::Shell.name() { " checked" } else { "" };
-    format!(
-        r#"<label><input type="radio" name="language" data-field="language" value="{name}"{checked}><span>{name}</span></label>"#
-    )
 }
 
 impl std::fmt::Debug for Kind {

@@ -1,0 +1,107 @@
+//! The view of the elements that are a [`Model`]: it carries what a reader asks to the model, and what the model tells
+//! to the page.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+
+use super::link::Link;
+use crate::element::Host;
+use crate::part;
+use crate::session::model::{Detail, Model, Told};
+
+/// What one of the elements is.
+pub struct Kind {
+    /// Its name in the page's address and, unless an attribute names another, of its queue.
+    pub key: &'static str,
+    pub title: &'static str,
+    /// The attributes that set its scene.
+    pub attributes: &'static [&'static str],
+    pub make: Make,
+}
+
+/// A model with its markup, made of the element's attributes; or why there is none.
+type Make = fn(&dyn Fn(&'static str) -> Option<String>) -> Result<(Box<dyn Model>, String), String>;
+
+/// One element. Copies are the same one.
+#[derive(Clone, Copy)]
+struct View {
+    kind: &'static Kind,
+    model: RwSignal<Box<dyn Model>, LocalStorage>,
+    host: StoredValue<Host, LocalStorage>,
+    link: Link,
+    beat: StoredValue<Option<TimeoutHandle>>,
+}
+
+pub fn view(host: Host, kind: &'static Kind) -> AnyView {
+    let (model, markup) = match (kind.make)(&|name| host.element.get_attribute(name)) {
+        Ok(made) => made,
+        Err(why) => return part::problem(&why),
+    };
+    let host = StoredValue::new_local(host);
+    let link = Link::new(host, kind.key);
+    let model = RwSignal::new_local(model);
+    let view = View { kind, model, host, link, beat: StoredValue::new(None) };
+    link.follow(move |values| {
+        model.update(|model| model.open(&values));
+        view.wait();
+    });
+    view.follow_attributes();
+    on_cleanup(move || view.stop());
+    let slots = move || model.with(|model| model.slots());
+    part::panel(kind.title, markup, Box::new(slots), Box::new(move |what, value| view.ask(what, value)))
+}
+
+impl View {
+    fn ask(self, what: &str, value: &str) {
+        let told = self.model.try_update(|model| model.ask(what, value)).unwrap_or_default();
+        self.wait();
+        if told.is_empty() {
+            return;
+        }
+        self.host.with_value(|host| told.iter().for_each(|told| tell(host, told)));
+        let link = self.model.with_untracked(|model| model.link());
+        self.link.write(&link.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>());
+    }
+
+    /// A model that plays by itself is asked to go on when its time has come.
+    fn wait(self) {
+        self.stop();
+        let beat_ms = self.model.with_untracked(|model| model.beat_ms());
+        let beat = move || self.ask("beat", "");
+        // Without a timer it stands still until the reader goes on.
+        let handle = beat_ms.and_then(|ms| set_timeout_with_handle(beat, Duration::from_millis(ms)).ok());
+        self.beat.set_value(handle);
+    }
+
+    fn stop(self) {
+        if let Some(handle) = self.beat.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    }
+
+    /// A page that changes an attribute sets a new scene.
+    fn follow_attributes(self) {
+        Effect::new(move |last: Option<Vec<Option<String>>>| {
+            let attribute = |name| self.host.with_value(|host| host.attribute(name));
+            let now: Vec<_> = self.kind.attributes.iter().map(|name| attribute(name)).collect();
+            if last.is_some_and(|last| last != now)
+                && let Ok((model, _)) = untrack(|| (self.kind.make)(&|name| attribute(name)))
+            {
+                self.model.set(model);
+                self.wait();
+            }
+            now
+        });
+    }
+}
+
+fn tell(host: &Host, told: &Told) {
+    let value = |detail: &Detail| match detail {
+        Detail::Text(text) => text.as_str().into(),
+        Detail::Number(number) => (*number).into(),
+    };
+    let detail: Vec<_> = told.detail.iter().map(|(name, detail)| (*name, value(detail))).collect();
+    host.tell(told.event, &detail);
+}
