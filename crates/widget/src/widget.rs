@@ -4,7 +4,6 @@ mod complete;
 mod fence;
 mod link;
 mod model;
-mod presented;
 mod race;
 mod retry;
 mod round_trip;

@@ -4,10 +4,10 @@
 use echomq_core::snippet::Language;
 use echomq_core::{EngineWire, Script};
 
+use super::model::{Attributes, Detail, Model, Told};
 use super::present::{Present, Verb};
 use super::scene::{ATTEMPTS, BadAttribute, Scene};
 use super::shown::Shown;
-use super::staged::Readout;
 use crate::part::{self, Slot, escape};
 
 const BAR: &str = r#"<div part="buttons" role="group" aria-label="Go back">
@@ -41,23 +41,16 @@ pub struct Bench {
     shown: Shown,
     /// What kept a call from its answer; empty when nothing did.
     trouble: String,
+    /// The token that is presented.
+    token: Option<String>,
     typed: String,
     language: Language,
     /// Counts the acts: an answer that is the same twice is told twice.
     acts: u32,
 }
 
-/// What the page is to be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// A token was presented.
-    Verdict { token: String, readout: Readout },
-    /// The reader went back.
-    Step,
-}
-
 impl Bench {
-    pub fn new(kind: &'static Kind, attribute: impl Fn(&'static str) -> Option<String>) -> Bench {
+    pub fn new(kind: &'static Kind, attribute: Attributes<'_>) -> Bench {
         let base = Scene::read(attribute, &(kind.defaults)());
         let scene = base.clone().unwrap_or_else(|_| (kind.defaults)());
         let mut bench = Bench {
@@ -67,6 +60,7 @@ impl Bench {
             session: None,
             shown: Shown::default(),
             trouble: String::new(),
+            token: None,
             typed: String::new(),
             language: Language::Shell,
             acts: 0,
@@ -75,96 +69,43 @@ impl Bench {
         bench
     }
 
-    /// The reader presses what is named `what`, or changes the field of that name to `value`.
-    pub fn ask(&mut self, what: &str, value: &str) -> Option<Told> {
-        match what {
-            "holder" => self.press(&self.scene.attempts.to_string()),
-            "zombie" => self.press(&self.scene.token.clone()),
-            "any" => self.press(&self.typed.clone()),
-            "back" => self.step(|session| session.staged_mut().back().map(drop)),
-            "reset" => self.step(|session| session.staged_mut().reset()),
-            _ => {
-                self.change(what, value);
-                None
-            }
-        }
-    }
-
-    /// Opens what a link says: a scene, and the token presented in it.
-    pub fn open(&mut self, values: &[(String, String)]) -> Option<Told> {
-        match self.base.as_ref().ok()?.with(values) {
-            Ok(scene) if scene != self.scene => {
-                self.scene = scene;
-                self.stage();
-            }
-            Ok(_) => {}
-            // A link that somebody changed may name a scene that cannot be set.
-            Err(bad) => {
-                self.trouble = bad.to_string();
-                return None;
-            }
-        }
-        let token = values.iter().find(|(name, _)| name == "token");
-        token.and_then(|(_, token)| self.press(token))
-    }
-
-    /// What a link to this must say beside the token.
-    pub fn changes(&self) -> Vec<(&'static str, String)> {
-        self.base.as_ref().map_or_else(|_| Vec::new(), |base| self.scene.changes(base))
-    }
-
-    /// The attributes set the same scene here and there.
-    pub fn has_the_scene_of(&self, other: &Bench) -> bool {
-        self.base == other.base
-    }
-
-    pub fn kind(&self) -> &'static Kind {
-        self.kind
-    }
-
-    pub fn steps(&self) -> usize {
-        self.shown.steps
-    }
-
     /// The markup whose slots [`Bench::slots`] fills.
     pub fn markup(kind: &Kind) -> String {
         part::frame(kind.title, BAR, &SCENE.replace("{controls}", kind.controls))
     }
 
-    pub fn slots(&self) -> Vec<Slot> {
-        let Bench { kind, scene, shown, .. } = self;
-        let html = Slot::Html;
-        let initial = (kind.initial)(scene, &shown.attempts);
-        let state = if self.base.is_ok() { "ready" } else { "broken" };
-        let mut slots = part::drawn(shown, &initial, self.language, self.acts);
-        slots.extend([
-            Slot::Attribute("frame", "data-state", state.to_owned()),
-            html("trouble", escape(&self.trouble)),
-            Slot::Attribute("back", "aria-disabled", (shown.steps == 0).to_string()),
-            html("holder", format!("presents token {}", scene.attempts)),
-            html("zombie", format!("presents token {}", escape(&scene.token))),
-            Slot::Value("attempts", scene.attempts.to_string()),
-            Slot::Value("max", scene.max.clone()),
-            Slot::Value("delay", scene.delay.clone()),
-            Slot::Value("error", scene.error.clone()),
-        ]);
-        slots
-    }
-
-    fn press(&mut self, token: &str) -> Option<Told> {
+    /// Presents a token.
+    fn press(&mut self, token: &str) -> Vec<Told> {
         let verb = (self.kind.verb)(&self.scene);
-        let readout = self.with(|session| {
+        let pressed = self.with(|session| {
             session.set_verb(verb);
             session.press(token)
-        })?;
+        });
+        let Some(readout) = pressed else { return Vec::new() };
         self.show();
-        Some(Told::Verdict { token: token.to_owned(), readout })
+        self.token = Some(token.to_owned());
+        let detail = vec![
+            ("verb", (self.kind.script)().name().into()),
+            ("token", token.into()),
+            ("answer", readout.answer.as_str().into()),
+            ("meaning", readout.meaning.as_str().into()),
+        ];
+        vec![Told { event: "emq:verdict", detail }, self.stepped()]
     }
 
-    fn step<E: ToString>(&mut self, step: impl FnOnce(&mut Present) -> Result<(), E>) -> Option<Told> {
-        self.with(step)?;
+    fn step<E: ToString>(&mut self, step: impl FnOnce(&mut Present) -> Result<(), E>) -> Vec<Told> {
+        if self.with(step).is_none() {
+            return Vec::new();
+        }
         self.show();
-        Some(Told::Step)
+        // A link to it names no token where none is presented.
+        self.token = self.session.as_ref().and_then(|session| session.staged().last()?.arg(2));
+        vec![self.stepped()]
+    }
+
+    fn stepped(&self) -> Told {
+        let step = u32::try_from(self.shown.steps).unwrap_or(u32::MAX);
+        Told { event: "emq:step", detail: vec![("step", Detail::Number(step))] }
     }
 
     fn change(&mut self, field: &str, value: &str) {
@@ -218,6 +159,67 @@ impl Bench {
     }
 }
 
+impl Model for Bench {
+    fn slots(&self) -> Vec<Slot> {
+        let Bench { kind, scene, shown, .. } = self;
+        let html = Slot::Html;
+        let initial = (kind.initial)(scene, &shown.attempts);
+        let state = if self.base.is_ok() { "ready" } else { "broken" };
+        let mut slots = part::drawn(shown, &initial, self.language, self.acts);
+        slots.extend([
+            Slot::Attribute("frame", "data-state", state.to_owned()),
+            html("trouble", escape(&self.trouble)),
+            Slot::Attribute("back", "aria-disabled", (shown.steps == 0).to_string()),
+            html("holder", format!("presents token {}", scene.attempts)),
+            html("zombie", format!("presents token {}", escape(&scene.token))),
+            Slot::Value("attempts", scene.attempts.to_string()),
+            Slot::Value("max", scene.max.clone()),
+            Slot::Value("delay", scene.delay.clone()),
+            Slot::Value("error", scene.error.clone()),
+        ]);
+        slots
+    }
+
+    fn ask(&mut self, what: &str, value: &str) -> Vec<Told> {
+        match what {
+            "holder" => self.press(&self.scene.attempts.to_string()),
+            "zombie" => self.press(&self.scene.token.clone()),
+            "any" => self.press(&self.typed.clone()),
+            "back" => self.step(|session| session.staged_mut().back().map(drop)),
+            "reset" => self.step(|session| session.staged_mut().reset()),
+            _ => {
+                self.change(what, value);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A scene, and the token presented in it.
+    fn open(&mut self, values: &[(String, String)]) {
+        let Ok(base) = &self.base else { return };
+        match base.with(values) {
+            Ok(scene) if scene != self.scene => {
+                self.scene = scene;
+                self.stage();
+            }
+            Ok(_) => {}
+            // A link that somebody changed may name a scene that cannot be set.
+            Err(bad) => {
+                self.trouble = bad.to_string();
+                return;
+            }
+        }
+        if let Some((_, token)) = values.iter().find(|(name, _)| name == "token") {
+            self.press(token);
+        }
+    }
+
+    fn link(&self) -> Vec<(&'static str, String)> {
+        let token = self.token.iter().map(|token| ("token", token.clone()));
+        token.chain(self.base.iter().flat_map(|base| self.scene.changes(base))).collect()
+    }
+}
+
 impl std::fmt::Debug for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kind").field("key", &self.key).finish_non_exhaustive()
@@ -235,12 +237,13 @@ impl std::fmt::Debug for Bench {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bench, Told};
+    use super::Bench;
     use crate::part::Slot;
     use crate::session::kind::ALL;
+    use crate::session::model::{Detail, Model as _};
 
     fn bench(kind: &'static super::Kind) -> Bench {
-        Bench::new(kind, |_| None)
+        Bench::new(kind, &|_| None)
     }
 
     fn html(bench: &Bench, name: &str) -> String {
@@ -275,9 +278,12 @@ mod tests {
     fn each_press_is_told_and_can_be_taken_back() {
         for kind in ALL {
             let mut bench = bench(kind);
-            let Some(Told::Verdict { token, readout }) = bench.ask("zombie", "") else { panic!("{kind:?}") };
-            assert_eq!(token, (kind.defaults)().token);
-            assert!(readout.answer.starts_with("(error) EMQSTALE "), "{readout:?}");
+            let told = bench.ask("zombie", "");
+            let events: Vec<_> = told.iter().map(|told| told.event).collect();
+            assert_eq!(events, ["emq:verdict", "emq:step"]);
+            let token = (kind.defaults)().token;
+            assert_eq!(told[0].detail[1], ("token", Detail::Text(token.clone())));
+            assert_eq!(bench.link(), [("token", token)]);
             let first = html(&bench, "readout");
             bench.ask("back", "");
             assert!(html(&bench, "readout").contains("initial"));
@@ -285,21 +291,22 @@ mod tests {
             assert_ne!(html(&bench, "readout"), first, "the same answer is told again");
             bench.ask("holder", "");
             assert!(html(&bench, "keys").contains("removed"));
-            assert_eq!(bench.ask("reset", ""), Some(Told::Step));
+            assert_eq!(bench.ask("reset", "")[0].detail, [("step", Detail::Number(0))]);
             assert!(!html(&bench, "keys").contains("removed"));
-            assert_eq!(bench.steps(), 0);
+            assert_eq!(bench.link(), []);
         }
     }
 
     #[test]
     fn a_bad_attribute_is_told_and_nothing_can_be_pressed() {
-        let mut bench = Bench::new(ALL[0], |name| (name == "attempts").then(|| "two".to_owned()));
+        let mut bench = Bench::new(ALL[0], &|name| (name == "attempts").then(|| "two".to_owned()));
         assert_eq!(html(&bench, "trouble"), "attempts=&quot;two&quot; is not a whole number from 1 to 99.");
         for ask in ["holder", "zombie", "any", "back", "reset", "nonsense"] {
-            assert_eq!(bench.ask(ask, "1"), None);
+            assert_eq!(bench.ask(ask, "1"), []);
         }
-        assert_eq!(bench.open(&[("token".to_owned(), "1".to_owned())]), None);
-        let bench = Bench::new(ALL[0], |name| (name == "queue").then(|| "a}b".to_owned()));
+        bench.open(&[("token".to_owned(), "1".to_owned())]);
+        assert!(html(&bench, "readout").contains("initial"));
+        let bench = Bench::new(ALL[0], &|name| (name == "queue").then(|| "a}b".to_owned()));
         assert!(!html(&bench, "trouble").is_empty());
     }
 
@@ -310,9 +317,7 @@ mod tests {
         first.ask("attempts", "");
         first.ask("error", "<no>");
         first.ask("holder", "");
-        let mut link: Vec<_> =
-            first.changes().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        link.push(("token".to_owned(), "2".to_owned()));
+        let link: Vec<_> = first.link().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let mut second = bench(ALL[2]);
         second.open(&link);
         assert_eq!(html(&second, "keys"), html(&first, "keys"));

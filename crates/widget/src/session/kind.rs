@@ -6,6 +6,9 @@ use super::bench::Kind;
 use super::present::Verb;
 use super::scene::Scene;
 
+/// The attributes that set their scenes.
+pub static ATTRIBUTES: [&str; 6] = ["attempts", "token", "queue", "max", "delay", "error"];
+
 pub static ALL: [&Kind; 3] = [&FENCE, &COMPLETE, &RETRY];
 
 /// One job row at attempts 1, a lease holder and a zombie.

@@ -1,13 +1,21 @@
 //! `<emq-complete>`, see [`COMPLETE`].
 
-use leptos::prelude::*;
+use leptos::prelude::AnyView;
 
-use super::presented;
+use super::model::{self, Kind};
 use crate::element::Host;
-use crate::session::kind::COMPLETE;
+use crate::session::bench::Bench;
+use crate::session::kind::{ATTRIBUTES, COMPLETE};
 
 pub const STYLE: &str = include_str!("complete.css");
 
+static KIND: Kind = Kind {
+    key: COMPLETE.key,
+    title: COMPLETE.title,
+    attributes: &ATTRIBUTES,
+    make: |attribute| Ok((Box::new(Bench::new(&COMPLETE, attribute)), Bench::markup(&COMPLETE))),
+};
+
 pub fn view(host: Host) -> AnyView {
-    presented::view(host, &COMPLETE)
+    model::view(host, &KIND)
 }

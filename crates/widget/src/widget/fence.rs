@@ -1,13 +1,21 @@
 //! `<emq-fence>`, see [`FENCE`].
 
-use leptos::prelude::*;
+use leptos::prelude::AnyView;
 
-use super::presented;
+use super::model::{self, Kind};
 use crate::element::Host;
-use crate::session::kind::FENCE;
+use crate::session::bench::Bench;
+use crate::session::kind::{ATTRIBUTES, FENCE};
 
 pub const STYLE: &str = include_str!("fence.css");
 
+static KIND: Kind = Kind {
+    key: FENCE.key,
+    title: FENCE.title,
+    attributes: &ATTRIBUTES,
+    make: |attribute| Ok((Box::new(Bench::new(&FENCE, attribute)), Bench::markup(&FENCE))),
+};
+
 pub fn view(host: Host) -> AnyView {
-    presented::view(host, &FENCE)
+    model::view(host, &KIND)
 }

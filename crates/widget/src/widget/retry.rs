@@ -1,13 +1,21 @@
 //! `<emq-retry>`, see [`RETRY`].
 
-use leptos::prelude::*;
+use leptos::prelude::AnyView;
 
-use super::presented;
+use super::model::{self, Kind};
 use crate::element::Host;
-use crate::session::kind::RETRY;
+use crate::session::bench::Bench;
+use crate::session::kind::{ATTRIBUTES, RETRY};
 
 pub const STYLE: &str = include_str!("retry.css");
 
+static KIND: Kind = Kind {
+    key: RETRY.key,
+    title: RETRY.title,
+    attributes: &ATTRIBUTES,
+    make: |attribute| Ok((Box::new(Bench::new(&RETRY, attribute)), Bench::markup(&RETRY))),
+};
+
 pub fn view(host: Host) -> AnyView {
-    presented::view(host, &RETRY)
+    model::view(host, &KIND)
 }
