@@ -50,8 +50,10 @@ async fn look(name: &str) -> Result<()> {
     .await
 }
 
-/// A picture of every readout by itself.
+/// A picture of every readout by itself, with an answer in it.
 async fn each_readout(page: &Page, suffix: &str) -> Result<()> {
+    let press = "['[part~=caller]', '[part~=primary]', '.choice'].forEach((control) => element.shadowRoot.querySelector(control)?.click())";
+    page.eval(&format!("{ALL}.forEach((element) => {press})")).await?;
     let folder = target()?.join("screenshots");
     for tag in TAGS {
         let element = page.driver.find(By::Css(tag)).await?;
