@@ -100,6 +100,7 @@ impl Keys {
         slot(self.row_root().as_bytes())
     }
 
+    #[inline(never)]
     fn key(&self, tail: &str) -> String {
         format!("emq:{{{}}}:{tail}", self.queue)
     }

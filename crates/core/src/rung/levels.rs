@@ -2,7 +2,6 @@
 
 use super::Difference;
 use super::rig::{Check, Rig};
-use crate::id::JobId;
 use crate::queue::Set;
 
 pub(super) struct Level {
@@ -99,7 +98,7 @@ fn surface(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     rig.answers("enqueue of another kind of id", &stranger, "(error) EMQKIND enqueue id is not a job id")?;
     rig.nothing_remains("keys after calls that change nothing", &queue.keys().shared())?;
 
-    rig.answers("enqueue", &queue.enqueue_call(&ghost, b"hello"), "(integer) 1")?;
+    rig.enqueues(&ghost, b"hello")?;
     rig.answers("the same enqueue again", &queue.enqueue_call(&ghost, b"other"), "(integer) 0")?;
     rig.field(&ghost, "payload", "\"hello\"")?;
     rig.field(&ghost, "attempts", "\"0\"")?;
@@ -108,7 +107,7 @@ fn surface(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
         &queue.complete_call(&ghost, 0),
         "(error) EMQSTALE complete token mismatch",
     )?;
-    rig.answers("pending_size", &queue.pending_size_call(), "(integer) 1")
+    rig.counts(&queue.pending_size_call(), 1)
 }
 
 /// The oldest id goes first whatever the order of arrival; the lease is the server's time plus its length.
@@ -117,30 +116,32 @@ fn happy(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     let keys = queue.keys().clone();
     let [first, second, third] = rig.ids()?;
     for (id, payload) in [(&third, "three"), (&first, "one"), (&second, "two")] {
-        rig.answers("enqueue", &queue.enqueue_call(id, payload.as_bytes()), "(integer) 1")?;
+        rig.enqueues(id, payload.as_bytes())?;
     }
-    rig.answers("pending_size", &queue.pending_size_call(), "(integer) 3")?;
-    let in_order = listing(&[first, second, third]);
-    rig.answers("browse of pending", &queue.browse_call(Set::Pending, 0, 10), &in_order)?;
-    rig.answers("browse of one page", &queue.browse_call(Set::Pending, 1, 1), &listing(&[second]))?;
+    rig.counts(&queue.pending_size_call(), 3)?;
+    rig.browses(Set::Pending, &[first, second, third])?;
+    rig.answers(
+        "browse of one page",
+        &queue.browse_call(Set::Pending, 1, 1),
+        &super::rig::listing(&[second]),
+    )?;
 
     let before = rig.now_ms()?;
-    rig.answers("claim", &queue.claim_call(LONG_LEASE_MS), &handed(&first, "one", 1))?;
+    rig.claims(LONG_LEASE_MS, &first, "one", 1)?;
     rig.score_is_set(keys.active(), &first, before, LONG_LEASE_MS)?;
     rig.score(keys.pending(), &first, "(nil)")?;
-    rig.field(&first, "state", "\"active\"")?;
-    rig.field(&first, "attempts", "\"1\"")?;
+    rig.row(&first, "active", 1)?;
 
     let complete = queue.complete_call(&first, 1);
     rig.answers("complete with the right token", &complete, "(integer) 1")?;
     rig.answers("the same complete again", &complete, "(integer) 0")?;
     rig.nothing_remains("the row and active", &[keys.row(&first), keys.active()])?;
-    rig.answers("pending_size after the first job", &queue.pending_size_call(), "(integer) 2")?;
+    rig.counts(&queue.pending_size_call(), 2)?;
     for (id, payload) in [(second, "two"), (third, "three")] {
-        rig.answers("claim", &queue.claim_call(LONG_LEASE_MS), &handed(&id, payload, 1))?;
-        rig.answers("complete", &queue.complete_call(&id, 1), "(integer) 1")?;
+        rig.claims(LONG_LEASE_MS, &id, payload, 1)?;
+        rig.completes("complete", &id, 1)?;
     }
-    rig.answers("claim of nothing", &queue.claim_call(LONG_LEASE_MS), "(nil)")?;
+    rig.claims_nothing()?;
     rig.counter(keys.completed(), "\"3\"")?;
     let sets = Set::ALL.map(|set| set.key(&keys));
     let rows = [first, second, third].map(|id| keys.row(&id));
@@ -152,8 +153,8 @@ fn fence(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [job] = rig.ids()?;
-    rig.answers("enqueue", &queue.enqueue_call(&job, b"work"), "(integer) 1")?;
-    rig.answers("claim", &queue.claim_call(LONG_LEASE_MS), &handed(&job, "work", 1))?;
+    rig.enqueues(&job, b"work")?;
+    rig.claims(LONG_LEASE_MS, &job, "work", 1)?;
     let lease = rig.command("ZSCORE", &[keys.active(), job.to_string()])?.to_string();
     let row = rig.command("HGETALL", &[keys.row(&job)])?.to_string();
     for token in ["99", "0", "2", "01", ""] {
@@ -166,7 +167,7 @@ fn fence(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     rig.score(keys.active(), &job, &lease)?;
     let after = rig.command("HGETALL", &[keys.row(&job)])?;
     rig.same("the row after the impostor", &after, &row)?;
-    rig.answers("the holder's complete", &queue.complete_call(&job, 1), "(integer) 1")?;
+    rig.completes("the holder's complete", &job, 1)?;
     rig.nothing_remains("the row and active", &[keys.row(&job), keys.active()])
 }
 
@@ -175,8 +176,8 @@ fn schedule(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [job] = rig.ids()?;
-    rig.answers("enqueue", &queue.enqueue_call(&job, b"work"), "(integer) 1")?;
-    rig.answers("the first claim", &queue.claim_call(LONG_LEASE_MS), &handed(&job, "work", 1))?;
+    rig.enqueues(&job, b"work")?;
+    rig.claims(LONG_LEASE_MS, &job, "work", 1)?;
     let before = rig.now_ms()?;
     let retry = queue.retry_call(&job, 1, LONG_LEASE_MS, 3, b"later");
     rig.answers("retry", &retry, "\"scheduled\"")?;
@@ -184,29 +185,28 @@ fn schedule(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     rig.field(&job, "state", "\"scheduled\"")?;
     rig.field(&job, "last_error", "\"later\"")?;
     rig.nothing_remains("pending and active", &[keys.pending(), keys.active()])?;
-    rig.answers("promote before the time", &queue.promote_call(10), "(integer) 0")?;
+    rig.counts(&queue.promote_call(10), 0)?;
 
     rig.answers("retry again, sooner", &queue.retry_call(&job, 1, DELAY_MS, 3, b"soon"), "\"scheduled\"")?;
     rig.pass(DELAY_MS)?;
-    rig.answers("promote", &queue.promote_call(10), "(integer) 1")?;
+    rig.counts(&queue.promote_call(10), 1)?;
     rig.nothing_remains("the schedule", &[keys.schedule()])?;
     rig.score(keys.pending(), &job, "\"0\"")?;
-    rig.field(&job, "state", "\"pending\"")?;
-    rig.field(&job, "attempts", "\"1\"")?;
-    rig.answers("the second claim", &queue.claim_call(LONG_LEASE_MS), &handed(&job, "work", 2))?;
+    rig.row(&job, "pending", 1)?;
+    rig.claims(LONG_LEASE_MS, &job, "work", 2)?;
     let stale = "(error) EMQSTALE complete token mismatch";
     rig.answers("complete of the first life", &queue.complete_call(&job, 1), stale)?;
-    rig.answers("complete of the second life", &queue.complete_call(&job, 2), "(integer) 1")?;
+    rig.completes("complete of the second life", &job, 2)?;
 
     let many = rig.ids::<3>()?;
     for id in &many {
-        rig.answers("enqueue", &queue.enqueue_call(id, b"many"), "(integer) 1")?;
-        rig.answers("claim", &queue.claim_call(LONG_LEASE_MS), &handed(id, "many", 1))?;
+        rig.enqueues(id, b"many")?;
+        rig.claims(LONG_LEASE_MS, id, "many", 1)?;
         rig.answers("retry at once", &queue.retry_call(id, 1, 0, 3, b""), "\"scheduled\"")?;
     }
-    rig.answers("promote of at most two", &queue.promote_call(2), "(integer) 2")?;
-    rig.answers("promote of the rest", &queue.promote_call(2), "(integer) 1")?;
-    rig.answers("browse of pending", &queue.browse_call(Set::Pending, 0, 10), &listing(&many))
+    rig.counts(&queue.promote_call(2), 2)?;
+    rig.counts(&queue.promote_call(2), 1)?;
+    rig.browses(Set::Pending, &many)
 }
 
 /// Two jobs die in the order opposite to their minting; the dead set still lists them by mint.
@@ -215,12 +215,12 @@ fn dead(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     let keys = queue.keys().clone();
     let [older, younger] = rig.ids()?;
     for id in [younger, older] {
-        rig.answers("enqueue", &queue.enqueue_call(&id, b"work"), "(integer) 1")?;
-        rig.answers("the first claim", &queue.claim_call(LONG_LEASE_MS), &handed(&id, "work", 1))?;
+        rig.enqueues(&id, b"work")?;
+        rig.claims(LONG_LEASE_MS, &id, "work", 1)?;
         let retry = queue.retry_call(&id, 1, 0, 2, b"first");
         rig.answers("retry at attempts 1 of 2", &retry, "\"scheduled\"")?;
-        rig.answers("promote", &queue.promote_call(10), "(integer) 1")?;
-        rig.answers("the second claim", &queue.claim_call(LONG_LEASE_MS), &handed(&id, "work", 2))?;
+        rig.counts(&queue.promote_call(10), 1)?;
+        rig.claims(LONG_LEASE_MS, &id, "work", 2)?;
         let retry = queue.retry_call(&id, 2, 0, 2, b"boom");
         rig.answers("retry at attempts 2 of 2", &retry, "\"dead\"")?;
         rig.answers("the same retry again", &retry, "\"dead\"")?;
@@ -230,9 +230,8 @@ fn dead(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
         rig.nothing_remains("the other sets", &[keys.pending(), keys.active(), keys.schedule()])?;
     }
     rig.counter(keys.failed(), "\"2\"")?;
-    let in_order = listing(&[older, younger]);
-    rig.answers("browse of dead", &queue.browse_call(Set::Dead, 0, 10), &in_order)?;
-    rig.answers("claim of nothing", &queue.claim_call(LONG_LEASE_MS), "(nil)")
+    rig.browses(Set::Dead, &[older, younger])?;
+    rig.claims_nothing()
 }
 
 /// A lease runs out on the server's clock. What a holder sends between the reap and the next claim still passes the
@@ -241,49 +240,34 @@ fn reap(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [safe, orphan, finished, returned] = rig.ids()?;
-    rig.answers("enqueue", &queue.enqueue_call(&safe, b"safe"), "(integer) 1")?;
-    rig.answers("claim for long", &queue.claim_call(LONG_LEASE_MS), &handed(&safe, "safe", 1))?;
+    rig.enqueues(&safe, b"safe")?;
+    rig.claims(LONG_LEASE_MS, &safe, "safe", 1)?;
     for id in [orphan, finished, returned] {
-        rig.answers("enqueue", &queue.enqueue_call(&id, b"work"), "(integer) 1")?;
+        rig.enqueues(&id, b"work")?;
         let before = rig.now_ms()?;
-        rig.answers("claim for 40 ms", &queue.claim_call(SHORT_LEASE_MS), &handed(&id, "work", 1))?;
+        rig.claims(SHORT_LEASE_MS, &id, "work", 1)?;
         rig.score_is_set(keys.active(), &id, before, SHORT_LEASE_MS)?;
     }
-    let by_mint = listing(&[safe, orphan, finished, returned]);
-    rig.answers(
-        "browse of active by mint, not by deadline",
-        &queue.browse_call(Set::Active, 0, 10),
-        &by_mint,
-    )?;
+    // By mint, not by deadline.
+    rig.browses(Set::Active, &[safe, orphan, finished, returned])?;
     rig.pass(SHORT_LEASE_MS)?;
-    rig.answers("reap of at most two", &queue.reap_call(2), "(integer) 2")?;
-    rig.answers("reap of the rest", &queue.reap_call(2), "(integer) 1")?;
-    rig.answers("browse of active", &queue.browse_call(Set::Active, 0, 10), &listing(&[safe]))?;
-    let orphans = listing(&[orphan, finished, returned]);
-    rig.answers("browse of pending", &queue.browse_call(Set::Pending, 0, 10), &orphans)?;
-    rig.field(&orphan, "state", "\"pending\"")?;
-    rig.field(&orphan, "attempts", "\"1\"")?;
+    rig.counts(&queue.reap_call(2), 2)?;
+    rig.counts(&queue.reap_call(2), 1)?;
+    rig.browses(Set::Active, &[safe])?;
+    rig.browses(Set::Pending, &[orphan, finished, returned])?;
+    rig.row(&orphan, "pending", 1)?;
 
-    rig.answers("a late complete", &queue.complete_call(&finished, 1), "(integer) 1")?;
+    rig.completes("a late complete", &finished, 1)?;
     rig.nothing_remains("the row after a late complete", &[keys.row(&finished)])?;
     rig.score(keys.pending(), &finished, "(nil)")?;
     let retry = queue.retry_call(&returned, 1, LONG_LEASE_MS, 9, b"late");
     rig.answers("a late retry", &retry, "\"scheduled\"")?;
     rig.score(keys.pending(), &returned, "(nil)")?;
 
-    rig.answers("the next claim", &queue.claim_call(LONG_LEASE_MS), &handed(&orphan, "work", 2))?;
+    rig.claims(LONG_LEASE_MS, &orphan, "work", 2)?;
     let stale = "(error) EMQSTALE complete token mismatch";
     rig.answers("complete with the token that ran out", &queue.complete_call(&orphan, 1), stale)?;
-    rig.answers("complete with token 2", &queue.complete_call(&orphan, 2), "(integer) 1")?;
-    rig.answers("claim of nothing", &queue.claim_call(LONG_LEASE_MS), "(nil)")?;
-    rig.answers("the lease that held", &queue.complete_call(&safe, 1), "(integer) 1")
-}
-
-fn handed(id: &JobId, payload: &str, token: u64) -> String {
-    format!("1) \"{id}\"\n2) \"{payload}\"\n3) (integer) {token}")
-}
-
-fn listing(ids: &[JobId]) -> String {
-    let lines: Vec<String> = ids.iter().enumerate().map(|(at, id)| format!("{}) \"{id}\"", at + 1)).collect();
-    lines.join("\n")
+    rig.completes("complete with token 2", &orphan, 2)?;
+    rig.claims_nothing()?;
+    rig.completes("the lease that held", &safe, 1)
 }

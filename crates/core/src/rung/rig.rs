@@ -7,7 +7,7 @@ use echomq_engine::Reply;
 use super::Difference;
 use crate::id::{JobId, Mint};
 use crate::keys::Keys;
-use crate::queue::Queue;
+use crate::queue::{Queue, Set};
 use crate::script::{Call, Script, Scripts};
 use crate::wire::{Wire, server_time_ms};
 
@@ -88,6 +88,45 @@ impl<'w, 's> Rig<'w, 's> {
         self.same(what, &reply, expected)
     }
 
+    pub fn enqueues(&mut self, id: &JobId, payload: &[u8]) -> Result<(), Difference> {
+        let call = self.queue.enqueue_call(id, payload);
+        self.answers("enqueue", &call, "(integer) 1")
+    }
+
+    /// claim must hand out this job with this token.
+    pub fn claims(&mut self, lease_ms: u64, id: &JobId, payload: &str, token: u64) -> Result<(), Difference> {
+        let call = self.queue.claim_call(lease_ms);
+        let expected = format!("1) \"{id}\"\n2) \"{payload}\"\n3) (integer) {token}");
+        self.answers("claim", &call, &expected)
+    }
+
+    pub fn claims_nothing(&mut self) -> Result<(), Difference> {
+        let call = self.queue.claim_call(1);
+        self.answers("claim of nothing", &call, "(nil)")
+    }
+
+    pub fn completes(&mut self, what: &str, id: &JobId, token: u64) -> Result<(), Difference> {
+        let call = self.queue.complete_call(id, token);
+        self.answers(what, &call, "(integer) 1")
+    }
+
+    /// The call must answer this number of jobs.
+    pub fn counts(&mut self, call: &Call<'_>, jobs: u64) -> Result<(), Difference> {
+        self.answers(call.script.name(), call, &format!("(integer) {jobs}"))
+    }
+
+    /// browse must list exactly these jobs, in this order.
+    pub fn browses(&mut self, set: Set, ids: &[JobId]) -> Result<(), Difference> {
+        let call = self.queue.browse_call(set, 0, 10);
+        self.answers(&format!("browse of {}", set.name()), &call, &listing(ids))
+    }
+
+    /// The row's state and attempts must be these.
+    pub fn row(&mut self, id: &JobId, state: &str, attempts: u64) -> Result<(), Difference> {
+        self.field(id, "state", &format!("\"{state}\""))?;
+        self.field(id, "attempts", &format!("\"{attempts}\""))
+    }
+
     /// A field of a job's row must be exactly this; nil: there is no such field.
     pub fn field(&mut self, id: &JobId, field: &str, expected: &str) -> Result<(), Difference> {
         let reply = self.command("HGET", &[self.queue.keys().row(id), field.to_owned()])?;
@@ -136,6 +175,12 @@ impl<'w, 's> Rig<'w, 's> {
         let got = reply.to_string();
         if got == expected { Ok(()) } else { Err(difference(what, expected, &got)) }
     }
+}
+
+/// What browse answers, as valkey-cli prints it.
+pub(super) fn listing(ids: &[JobId]) -> String {
+    let lines: Vec<String> = ids.iter().enumerate().map(|(at, id)| format!("{}) \"{id}\"", at + 1)).collect();
+    lines.join("\n")
 }
 
 fn difference(what: &str, expected: &str, got: &str) -> Difference {
