@@ -14,6 +14,12 @@ use crate::{context::Context, run};
 /// 200 KB, where a KB is 1000 bytes: the smaller of the two readings.
 const BUDGET_BYTES: usize = 200_000;
 
+/// What a page with every readout may weigh until it, too, fits the budget. It only ever goes down.
+const CEILING_BYTES: usize = 335_000;
+
+/// The page that is within the budget and must stay there, below dist/.
+const WITHIN: &str = "rung/index.html";
+
 /// Node's zlib carries brotli, and Node is needed for the tests anyway. The window is the one that every
 /// browser accepts (lgwin 22).
 const COMPRESS: &str = "
@@ -47,18 +53,31 @@ pub fn budget(context: &Context) -> Result<()> {
     let sizes = compressed(context, &dist, &assets)?;
 
     println!("\n{:>10}  page; the budget is {BUDGET_BYTES}", "brotli 11");
-    let mut heaviest = 0;
+    let mut too_heavy = Vec::new();
     for page in &pages {
         let fetched = fetched_by(page, &assets)?;
         if !fetched.iter().any(|file| file.extension().is_some_and(|kind| kind == "wasm")) {
             bail!("{} fetches no wasm: is its script tag there?", page.display());
         }
         let total: usize = fetched.iter().filter_map(|file| sizes.get(file)).sum();
-        println!("{total:>10}  {}", page.strip_prefix(&dist).unwrap_or(page).display());
-        heaviest = heaviest.max(total);
+        let name = page.strip_prefix(&dist).unwrap_or(page);
+        let limit = if name == Path::new(WITHIN) { BUDGET_BYTES } else { CEILING_BYTES };
+        let over = total.saturating_sub(BUDGET_BYTES);
+        let note = if over > 0 {
+            format!("  {over} over the budget; its ceiling is {limit}")
+        } else {
+            String::new()
+        };
+        println!("{total:>10}  {}{note}", name.display());
+        if total > limit {
+            too_heavy.push(format!("{} weighs {total}, {} more than it may", name.display(), total - limit));
+        }
     }
-    if heaviest > BUDGET_BYTES {
-        bail!("what a page fetches is {} bytes over its budget", heaviest - BUDGET_BYTES);
+    if !pages.iter().any(|page| page.ends_with(WITHIN)) {
+        bail!("dist/ holds no {WITHIN}: run `cargo xtask build` first");
+    }
+    if !too_heavy.is_empty() {
+        bail!("{}", too_heavy.join("; "));
     }
     Ok(())
 }
@@ -89,7 +108,9 @@ fn fetched_by(page: &Path, assets: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         for asset in assets {
             let name = asset.file_name().unwrap_or_default().to_string_lossy();
-            if fetched.contains(asset) || !text.contains(&*name) {
+            // Names are relative, and every page keeps what it fetches beside it.
+            let beside = asset.parent() == page.parent();
+            if !beside || fetched.contains(asset) || !text.contains(&*name) {
                 continue;
             }
             fetched.push(asset.clone());

@@ -9,14 +9,20 @@ use crate::{context::Context, run};
 /// The files' stem in dist/ and in the npm package, which is the package's name.
 const WIDGET: &str = "echomq-widget";
 
-/// Builds the optimised pages into dist/.
+/// The folders of dist/ that hold a module: all elements, and `<emq-rung>` alone.
+const MODULES: [&str; 2] = ["dist", "dist/rung"];
+
+/// Builds the optimised pages into dist/, and the page of `<emq-rung>` alone, with a module of its own, below it.
 pub fn build_pages(context: &Context) -> Result<()> {
-    let mut trunk = trunk(context, "build");
-    trunk.arg("--release");
-    if context.locked {
-        trunk.arg("--locked");
+    for target in [&[][..], &["www/rung/index.html", "--dist", "dist/rung"]] {
+        let mut trunk = trunk(context, "build");
+        trunk.args(target).arg("--release");
+        if context.locked {
+            trunk.arg("--locked");
+        }
+        run::run(&mut trunk)?;
     }
-    run::run(&mut trunk)
+    Ok(())
 }
 
 /// Serves the pages until Ctrl-C.
@@ -83,20 +89,22 @@ fn with_shell(manifest: &str) -> Result<String> {
     })
 }
 
-/// Every import of the finished module must be wasm-bindgen's: rustc turns a C symbol that is missing into an
-/// import from `env` and says nothing.
+/// Every import of a finished module must be wasm-bindgen's: rustc turns a C symbol that is missing into an import
+/// from `env` and says nothing.
 pub fn check_imports(context: &Context) -> Result<()> {
-    let file = format!("dist/{WIDGET}_bg.wasm");
     let script = "const m = new WebAssembly.Module(require('node:fs').readFileSync(process.argv[1])); \
                   for (const i of WebAssembly.Module.imports(m)) console.log(i.module, i.name);";
-    let imports = run::output(context.command("node").arg("-e").arg(script).arg(&file))
-        .with_context(|| format!("{file} cannot be read: run `cargo xtask test --only page` first"))?;
-    let expected = format!("./{WIDGET}_bg.js ");
-    let foreign: Vec<&str> = imports.lines().filter(|import| !import.starts_with(&expected)).collect();
-    if !foreign.is_empty() {
-        bail!("{file} imports what no page provides: {}", foreign.join(", "));
+    for folder in MODULES {
+        let file = format!("{folder}/{WIDGET}_bg.wasm");
+        let imports = run::output(context.command("node").arg("-e").arg(script).arg(&file))
+            .with_context(|| format!("{file} cannot be read: run `cargo xtask test --only page` first"))?;
+        let expected = format!("./{WIDGET}_bg.js ");
+        let foreign: Vec<&str> = imports.lines().filter(|import| !import.starts_with(&expected)).collect();
+        if !foreign.is_empty() {
+            bail!("{file} imports what no page provides: {}", foreign.join(", "));
+        }
+        println!("{file}: {} imports, all from ./{WIDGET}_bg.js", imports.lines().count());
     }
-    println!("{file}: {} imports, all from ./{WIDGET}_bg.js", imports.lines().count());
     Ok(())
 }
 
