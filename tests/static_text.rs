@@ -11,10 +11,11 @@ use lab_tests::wires::on_every_wire;
 
 const GOLDEN: &str = include_str!("golden/rung.txt");
 
-const PAGES: [(&str, &str); 3] = [
+const PAGES: [(&str, &str); 4] = [
     ("index.html", include_str!("../www/index.html")),
     ("fencing-token.html", include_str!("../www/fencing-token.html")),
     ("read-decide-write.html", include_str!("../www/read-decide-write.html")),
+    ("rung/index.html", include_str!("../www/rung/index.html")),
 ];
 
 /// Every element of that tag on any page says these verdicts, in this order; `pages`: how many do.
@@ -178,7 +179,7 @@ fn the_transcript() {
             found += 1;
         }
     }
-    assert_eq!(found, 2);
+    assert_eq!(found, 3);
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub struct Options {
     pub recorder: bool,
 }
 
-pub const PAGES: [&str; 3] = ["index.html", "fencing-token.html", "read-decide-write.html"];
+pub const PAGES: [&str; 4] =
+    ["index.html", "fencing-token.html", "read-decide-write.html", "rung/index.html"];
 
 /// What a console would show.
 const RECORDER: &str = "
@@ -67,7 +68,7 @@ impl Site {
             router = router.route("/recorder.js", get(script));
             for page in PAGES {
                 let text = std::fs::read_to_string(dist.join(page)).with_context(|| page.to_owned())?;
-                let text = text.replacen("<head>", "<head><script src=\"recorder.js\"></script>", 1);
+                let text = text.replacen("<head>", "<head><script src=\"/recorder.js\"></script>", 1);
                 router = router.route(&format!("/{page}"), get(|| async { Html(text) }));
             }
         }
