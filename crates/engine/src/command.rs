@@ -39,7 +39,6 @@ mod string;
 mod table;
 mod transaction;
 mod zset;
-#[cfg(feature = "algebra")]
 mod zset_algebra;
 mod zset_range;
 

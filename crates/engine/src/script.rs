@@ -12,6 +12,7 @@ mod call;
 mod convert;
 mod dialect;
 mod errors;
+mod load;
 mod maths;
 mod number;
 mod random;

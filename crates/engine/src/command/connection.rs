@@ -9,8 +9,10 @@ use crate::reply::Reply;
 use crate::session::{Protocol, Session};
 use crate::value::parse_integer;
 
-pub(super) const ROWS: &[Row] = &[
-    data("ping", -1, Flags::FAST, NONE, ping),
+pub(super) const ROWS: &[Row] = &[data("ping", -1, Flags::FAST, NONE, ping)];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
     data("echo", 2, Flags::ANYTIME.union(Flags::FAST), NONE, |_, args| Ok(Reply::bulk(args.bytes(1)?))),
     data("select", 2, Flags::ANYTIME.union(Flags::FAST).union(Flags::ALLOW_BUSY), NONE, select),
     data("hello", -1, GREETING, NONE, hello),

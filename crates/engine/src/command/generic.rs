@@ -11,10 +11,15 @@ use crate::reply::Reply;
 
 pub(super) const ROWS: &[Row] = &[
     data("del", -2, Flags::WRITE, WRITE_ALL, del),
-    data("unlink", -2, Flags::WRITE_FAST, WRITE_ALL, del),
     data("exists", -2, Flags::READ_FAST, READ_ALL, count_existing),
-    data("touch", -2, Flags::READ_FAST, READ_ALL, count_existing),
     data("type", 2, Flags::READ_FAST, READ_1, type_of),
+    data("flushall", -1, Flags::WRITE, NONE, flushall),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
+    data("unlink", -2, Flags::WRITE_FAST, WRITE_ALL, del),
+    data("touch", -2, Flags::READ_FAST, READ_ALL, count_existing),
     data("rename", 3, Flags::WRITE, WRITE_1_WRITE_2, rename),
     data("renamenx", 3, Flags::WRITE_FAST, WRITE_1_WRITE_2, renamenx),
     data("copy", -3, Flags::GROW, READ_1_WRITE_2, copy),
@@ -24,7 +29,6 @@ pub(super) const ROWS: &[Row] = &[
     data("randomkey", 1, Flags::READONLY, NONE, randomkey),
     data("dbsize", 1, Flags::READ_FAST, NONE, dbsize),
     data("flushdb", -1, Flags::WRITE, NONE, flushdb),
-    data("flushall", -1, Flags::WRITE, NONE, flushall),
     data("swapdb", 3, Flags::WRITE_FAST, NONE, swapdb),
     container("object", OBJECT),
 ];

@@ -14,19 +14,23 @@ pub(super) const ROWS: &[Row] = &[
     data("hset", -4, Flags::GROW_FAST, WRITE_1, |ctx, args| {
         Ok(Reply::integer(set_pairs(ctx, args, "hset")?))
     }),
+    data("hgetall", 2, Flags::READONLY, READ_1, hgetall),
+    data("hexists", 3, Flags::READ_FAST, READ_1, hexists),
+    data("hdel", -3, Flags::WRITE_FAST, WRITE_1, hdel),
+    data("hincrby", 4, Flags::GROW_FAST, WRITE_1, hincrby),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
     data("hmset", -4, Flags::GROW_FAST, WRITE_1, |ctx, args| {
         set_pairs(ctx, args, "hmset").map(|_| Reply::OK)
     }),
     data("hsetnx", 4, Flags::GROW_FAST, WRITE_1, hsetnx),
     data("hmget", -3, Flags::READ_FAST, READ_1, hmget),
-    data("hgetall", 2, Flags::READONLY, READ_1, hgetall),
     data("hkeys", 2, Flags::READONLY, READ_1, |ctx, args| list(ctx, args, |(field, _)| Reply::bulk(field))),
     data("hvals", 2, Flags::READONLY, READ_1, |ctx, args| list(ctx, args, |(_, value)| Reply::bulk(value))),
     data("hlen", 2, Flags::READ_FAST, READ_1, hlen),
-    data("hexists", 3, Flags::READ_FAST, READ_1, hexists),
     data("hstrlen", 3, Flags::READ_FAST, READ_1, hstrlen),
-    data("hdel", -3, Flags::WRITE_FAST, WRITE_1, hdel),
-    data("hincrby", 4, Flags::GROW_FAST, WRITE_1, hincrby),
     data("hincrbyfloat", 4, Flags::GROW_FAST, WRITE_1, hincrbyfloat),
     data("hrandfield", -2, Flags::READONLY, READ_1, hrandfield),
     data("hscan", -3, Flags::READONLY, READ_1, hscan),

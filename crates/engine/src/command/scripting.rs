@@ -12,16 +12,20 @@ pub(super) const ROWS: &[Row] = &[
     control("eval", -3, RUN, WRITE_COUNTED_2, |engine, session, args| {
         eval(engine, session, args, Access::Full)
     }),
-    control("eval_ro", -3, RUN.union(Flags::READONLY), READ_COUNTED_2, |engine, session, args| {
-        eval(engine, session, args, Access::ReadOnly)
-    }),
     control("evalsha", -3, RUN, WRITE_COUNTED_2, |engine, session, args| {
         evalsha(engine, session, args, Access::Full)
+    }),
+    container("script", SCRIPT),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
+    control("eval_ro", -3, RUN.union(Flags::READONLY), READ_COUNTED_2, |engine, session, args| {
+        eval(engine, session, args, Access::ReadOnly)
     }),
     control("evalsha_ro", -3, RUN.union(Flags::READONLY), READ_COUNTED_2, |engine, session, args| {
         evalsha(engine, session, args, Access::ReadOnly)
     }),
-    container("script", SCRIPT),
 ];
 
 const RUN: Flags = Flags::NOSCRIPT
@@ -34,11 +38,14 @@ const SCRIPT: &[Row] = &[
     control("script|load", 3, Flags::NOSCRIPT.union(Flags::STALE), NONE, load),
     control("script|exists", -3, Flags::NOSCRIPT.union(Flags::STALE), NONE, exists),
     control("script|flush", -2, Flags::NOSCRIPT.union(Flags::STALE), NONE, flush),
+    #[cfg(feature = "commands")]
     control("script|show", 3, Flags::NOSCRIPT.union(Flags::STALE), NONE, show),
     // A script that runs holds the engine, so nobody ever meets one.
+    #[cfg(feature = "commands")]
     control("script|kill", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, |_, _, _| {
         Err(CommandError::NOT_BUSY.into())
     }),
+    #[cfg(feature = "commands")]
     control("script|help", 2, Flags::ANYTIME, NONE, |_, _, _| Ok(super::help("SCRIPT", SCRIPT))),
 ];
 

@@ -8,8 +8,10 @@ use crate::error::CommandError;
 use crate::keyspace::DATABASES;
 use crate::reply::Reply;
 
-pub(super) const ROWS: &[Row] = &[
-    data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time),
+pub(super) const ROWS: &[Row] = &[data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time)];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
     data("info", -1, Flags::ANYTIME, NONE, info),
     data("wait", 3, Flags::BLOCKING, NONE, wait),
     container("config", CONFIG),

@@ -12,6 +12,12 @@ use crate::value::{Value, integer_text, parse_integer};
 pub(super) const ROWS: &[Row] = &[
     data("get", 2, Flags::READ_FAST, READ_1, get),
     data("set", -3, Flags::GROW, WRITE_1, set),
+    data("incr", 2, Flags::GROW_FAST, WRITE_1, |ctx, args| increment(ctx, args, 1)),
+    data("incrby", 3, Flags::GROW_FAST, WRITE_1, |ctx, args| increment(ctx, args, args.integer(2)?)),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
     data("getex", -2, Flags::WRITE_FAST, WRITE_1, getex),
     data("getdel", 2, Flags::WRITE_FAST, WRITE_1, getdel),
     data("getset", 3, Flags::GROW_FAST, WRITE_1, getset),
@@ -23,9 +29,7 @@ pub(super) const ROWS: &[Row] = &[
     data("setnx", 3, Flags::GROW_FAST, WRITE_1, setnx),
     data("setex", 4, Flags::GROW, WRITE_1, setex),
     data("psetex", 4, Flags::GROW, WRITE_1, psetex),
-    data("incr", 2, Flags::GROW_FAST, WRITE_1, |ctx, args| increment(ctx, args, 1)),
     data("decr", 2, Flags::GROW_FAST, WRITE_1, |ctx, args| increment(ctx, args, -1)),
-    data("incrby", 3, Flags::GROW_FAST, WRITE_1, |ctx, args| increment(ctx, args, args.integer(2)?)),
     data("decrby", 3, Flags::GROW_FAST, WRITE_1, decrby),
     data("incrbyfloat", 3, Flags::GROW_FAST, WRITE_1, incrbyfloat),
     data("append", 3, Flags::GROW_FAST, WRITE_1, append),

@@ -2,27 +2,48 @@
 
 use super::{Row, Run};
 
+/// First what a queue needs, which no feature takes away.
 pub(super) const FAMILIES: &[&[Row]] = &[
     super::string::ROWS,
-    #[cfg(feature = "lcs")]
-    super::lcs::ROWS,
     super::generic::ROWS,
-    super::expire::ROWS,
     super::hash::ROWS,
     super::zset::ROWS,
     super::zset_range::ROWS,
-    #[cfg(feature = "algebra")]
     super::zset_algebra::ROWS,
+    super::scripting::ROWS,
+    super::connection::ROWS,
+    super::server::ROWS,
+    #[cfg(feature = "commands")]
+    super::string::MORE,
+    #[cfg(feature = "lcs")]
+    super::lcs::ROWS,
+    #[cfg(feature = "commands")]
+    super::generic::MORE,
+    #[cfg(feature = "commands")]
+    super::expire::ROWS,
+    #[cfg(feature = "commands")]
+    super::hash::MORE,
+    #[cfg(feature = "commands")]
+    super::zset::MORE,
+    #[cfg(feature = "commands")]
+    super::zset_range::MORE,
+    #[cfg(feature = "algebra")]
+    super::zset_algebra::MORE,
     #[cfg(feature = "list")]
     super::list::ROWS,
     #[cfg(feature = "set")]
     super::set::ROWS,
-    super::scripting::ROWS,
+    #[cfg(feature = "commands")]
+    super::scripting::MORE,
+    #[cfg(feature = "commands")]
     super::transaction::ROWS,
-    super::connection::ROWS,
-    super::server::ROWS,
+    #[cfg(feature = "commands")]
+    super::connection::MORE,
+    #[cfg(feature = "commands")]
+    super::server::MORE,
     #[cfg(feature = "introspection")]
     super::introspection::ROWS,
+    #[cfg(feature = "commands")]
     super::cluster::ROWS,
 ];
 

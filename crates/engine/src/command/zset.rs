@@ -11,10 +11,14 @@ use crate::value::{Zset, score_text};
 
 pub(super) const ROWS: &[Row] = &[
     data("zadd", -4, Flags::GROW_FAST, WRITE_1, zadd),
-    data("zincrby", 4, Flags::GROW_FAST, WRITE_1, zincrby),
     data("zrem", -3, Flags::WRITE_FAST, WRITE_1, zrem),
     data("zcard", 2, Flags::READ_FAST, READ_1, zcard),
     data("zscore", 3, Flags::READ_FAST, READ_1, zscore),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
+    data("zincrby", 4, Flags::GROW_FAST, WRITE_1, zincrby),
     data("zmscore", -3, Flags::READ_FAST, READ_1, zmscore),
     data("zrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, false, "zrank")),
     data("zrevrank", -3, Flags::READ_FAST, READ_1, |ctx, args| rank(ctx, args, true, "zrevrank")),

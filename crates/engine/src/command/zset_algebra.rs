@@ -13,8 +13,11 @@ use crate::keyspace::Hasher;
 use crate::reply::Reply;
 use crate::value::{Set, Value, Zset, parse_float};
 
-pub(super) const ROWS: &[Row] = &[
-    data("zunion", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Union, "zunion")),
+pub(super) const ROWS: &[Row] =
+    &[data("zunion", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Union, "zunion"))];
+
+/// What the weighing of queues, by ZUNION, does without.
+pub(super) const MORE: &[Row] = &[
     data("zinter", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Intersection, "zinter")),
     data("zdiff", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Difference, "zdiff")),
     data("zunionstore", -4, STORE, WRITE_1_READ_COUNTED, |ctx, args| {

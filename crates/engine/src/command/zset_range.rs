@@ -17,6 +17,10 @@ pub(super) const ROWS: &[Row] = &[
     data("zrangebyscore", -4, Flags::READONLY, READ_1, |ctx, args| {
         show(ctx, args, Form::of(By::Score, false))
     }),
+];
+
+/// What a queue does without.
+pub(super) const MORE: &[Row] = &[
     data("zrevrangebyscore", -4, Flags::READONLY, READ_1, |ctx, args| {
         show(ctx, args, Form::of(By::Score, true))
     }),

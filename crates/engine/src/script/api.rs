@@ -12,14 +12,14 @@ use super::vm::{Body, Call, Raise, push_bytes, set_field};
 use crate::engine::Version;
 use crate::session::Protocol;
 
-const FUNCTIONS: &[(&str, Body)] = &[
+const FUNCTIONS: &[(&str, Body)] =
+    &[("call", call::call), ("error_reply", error_reply), ("pcall", call::pcall)];
+
+const MORE: &[(&str, Body)] = &[
     ("acl_check_cmd", call::acl_check_cmd),
     ("breakpoint", breakpoint),
-    ("call", call::call),
     ("debug", |_| Ok(0)),
-    ("error_reply", error_reply),
     ("log", log),
-    ("pcall", call::pcall),
     ("replicate_commands", replicate_commands),
     ("set_repl", set_repl),
     ("setresp", setresp),
@@ -43,9 +43,16 @@ const NUMBERS: &[(&str, f64)] = &[
 
 /// Fills the table on top.
 pub(super) fn fill(lua: *mut ffi::lua_State, shared: *const Shared) {
+    unsafe { functions(lua, shared, FUNCTIONS) };
+    if cfg!(feature = "libraries") {
+        unsafe { functions(lua, shared, MORE) };
+        constants(lua, shared);
+    }
+}
+
+fn constants(lua: *mut ffi::lua_State, shared: *const Shared) {
     // SAFETY: the host owns `shared`, which outlives the state.
     let version = unsafe { (*shared).config.version };
-    unsafe { functions(lua, shared, FUNCTIONS) };
     let (text, number) = match version {
         Version::V8_0 => ("8.0.1", 524_289.0),
         Version::V9_1 => ("9.1.2", 590_082.0),

@@ -14,6 +14,9 @@ use std::borrow::Cow;
 /// The source for 5.4 that means what `source` means in 5.1, or 5.1's message about what is wrong with it. `name` is the
 /// chunk's name as Lua takes it (`@user_script`).
 pub(super) fn translate<'a>(source: &'a [u8], name: &[u8]) -> Result<Cow<'a, [u8]>, Vec<u8>> {
+    if cfg!(not(feature = "dialect")) {
+        return Ok(Cow::Borrowed(source));
+    }
     let edits = parser::check(source).map_err(|wrong| {
         let mut message = chunk_id(name);
         message.extend_from_slice(format!(":{}: ", wrong.line).as_bytes());
@@ -72,7 +75,7 @@ fn chunk_id(name: &[u8]) -> Vec<u8> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dialect"))]
 mod tests {
     use super::translate;
 

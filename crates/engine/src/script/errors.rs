@@ -6,6 +6,9 @@
 
 /// `message` in 5.1's words; `None` when it is the same there.
 pub(super) fn translate(message: &[u8]) -> Option<Vec<u8>> {
+    if cfg!(not(feature = "dialect")) {
+        return None;
+    }
     let at = find(message, b"attempt to ").or_else(|| find_other(message))?;
     let (position, text) = message.split_at(at);
     let text = operand(text).or_else(|| other(text))?;
@@ -78,7 +81,7 @@ fn rfind(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).rposition(|window| window == part)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dialect"))]
 mod tests {
     use super::translate;
 

@@ -5,13 +5,14 @@ use std::ffi::c_int;
 use super::random::Lrand48;
 use super::vm::{Body, Call, Raise};
 
-pub(super) const FUNCTIONS: &[(&str, Body)] = &[
+pub(super) const FUNCTIONS: &[(&str, Body)] = &[("floor", |call| one(call, f64::floor))];
+
+pub(super) const MORE: &[(&str, Body)] = &[
     ("atan2", |call| two(call, f64::atan2)),
     ("ceil", |call| one(call, f64::ceil)),
     ("cosh", |call| one(call, f64::cosh)),
     // Not `to_degrees`, which multiplies.
     ("deg", |call| one(call, |x| x / (std::f64::consts::PI / 180.0))),
-    ("floor", |call| one(call, f64::floor)),
     ("fmod", |call| two(call, |x, y| x % y)),
     ("frexp", frexp),
     ("ldexp", ldexp),

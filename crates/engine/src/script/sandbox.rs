@@ -65,10 +65,12 @@ pub(super) fn build(call: &Call) -> Result<c_int, Raise> {
         push_table(lua, 0, 48);
         basics(lua, shared);
         library(lua, shared, "string", &|lua| string_library(lua, shared));
-        library(lua, shared, "table", &|lua| table_library(lua, shared));
         library(lua, shared, "math", &|lua| math_library(lua, shared));
-        library(lua, shared, "coroutine", &|lua| coroutine_library(lua, shared));
-        library(lua, shared, "os", &|lua| functions(lua, shared, &[("clock", api::clock)]));
+        if cfg!(feature = "libraries") {
+            library(lua, shared, "table", &|lua| table_library(lua, shared));
+            library(lua, shared, "coroutine", &|lua| coroutine_library(lua, shared));
+            library(lua, shared, "os", &|lua| functions(lua, shared, &[("clock", api::clock)]));
+        }
         for (name, open) in super::LIBRARIES {
             library(lua, shared, name, &|lua| open(lua, shared));
         }
@@ -96,6 +98,13 @@ unsafe fn basics(lua: *mut ffi::lua_State, shared: *const Shared) {
     set_field(lua, 2, b"pairs");
     push_bytes(lua, b"Lua 5.1");
     set_field(lua, 2, b"_VERSION");
+    if cfg!(feature = "libraries") {
+        unsafe { functions(lua, shared, base::MORE) };
+        error_handlers(lua, shared);
+    }
+}
+
+fn error_handlers(lua: *mut ffi::lua_State, shared: *const Shared) {
     for name in ["__redis__err__handler", "__server__err__handler"] {
         if name == "__redis__err__handler" {
             unsafe { push_function(lua, shared, api::error_handler, 0) };
@@ -233,8 +242,11 @@ unsafe fn wrapped_as(
 fn string_library(lua: *mut ffi::lua_State, shared: *const Shared) {
     unsafe {
         push_original_library(lua, "string");
-        fitted(lua, shared, STRING);
         wrapped(lua, shared, "find", strings::find_or_match);
+        if cfg!(not(feature = "libraries")) {
+            return ffi::lua_settop(lua, -2);
+        }
+        fitted(lua, shared, STRING);
         wrapped(lua, shared, "match", strings::find_or_match);
         wrapped(lua, shared, "format", strings::format);
         originals(lua, -1, "find");
@@ -259,10 +271,14 @@ fn table_library(lua: *mut ffi::lua_State, shared: *const Shared) {
 
 fn math_library(lua: *mut ffi::lua_State, shared: *const Shared) {
     unsafe {
+        functions(lua, shared, maths::FUNCTIONS);
+        if cfg!(not(feature = "libraries")) {
+            return;
+        }
         push_original_library(lua, "math");
         fitted(lua, shared, MATH);
         ffi::lua_settop(lua, -2);
-        functions(lua, shared, maths::FUNCTIONS);
+        functions(lua, shared, maths::MORE);
         ffi::lua_pushnumber(lua, std::f64::consts::PI);
         set_field(lua, -2, b"pi");
         ffi::lua_pushnumber(lua, f64::INFINITY);
