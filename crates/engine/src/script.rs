@@ -35,12 +35,10 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use indexmap::IndexMap;
 use lua54::mlua::{self, Lua, LuaOptions, StdLib, ffi};
 
 use crate::engine::{Config, State, Version};
 use crate::error::{CommandError, Failure, Interrupt};
-use crate::keyspace::Hasher;
 use crate::reply::Reply;
 use crate::session::Session;
 use convert::{FIELDS, Reader};
@@ -67,7 +65,8 @@ pub(crate) enum Access {
 /// a snapshot compiles nothing again, and a script that the snapshot does not know is answered NOSCRIPT.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptCache {
-    scripts: Rc<IndexMap<Rc<str>, Script, Hasher>>,
+    /// In the order of their digests.
+    scripts: Rc<Vec<Script>>,
     /// `math.random` goes on from script to script, so its state belongs to the server's.
     random: Lrand48,
 }
@@ -75,13 +74,8 @@ pub(crate) struct ScriptCache {
 impl ScriptCache {
     /// The script of a digest as a client sends it, in either case (EVALSHA, SCRIPT SHOW).
     pub fn get(&self, sha: &[u8]) -> Option<&Script> {
-        let sha = std::str::from_utf8(sha).ok()?;
-        match self.scripts.get(sha) {
-            None if sha.bytes().any(|byte| byte.is_ascii_uppercase()) => {
-                self.scripts.get(sha.to_ascii_lowercase().as_str())
-            }
-            found => found,
-        }
+        let place = self.place(&sha.to_ascii_lowercase()).ok()?;
+        self.scripts.get(place)
     }
 
     /// SCRIPT EXISTS.
@@ -99,7 +93,14 @@ impl ScriptCache {
     }
 
     fn insert(&mut self, script: Script) {
-        Rc::make_mut(&mut self.scripts).insert(Rc::clone(&script.sha), script);
+        if let Err(place) = self.place(script.sha.as_bytes()) {
+            Rc::make_mut(&mut self.scripts).insert(place, script);
+        }
+    }
+
+    /// Where the script with this digest is, or else where it would be.
+    fn place(&self, sha: &[u8]) -> Result<usize, usize> {
+        self.scripts.binary_search_by(|script| script.sha.as_bytes().cmp(sha))
     }
 }
 
@@ -108,8 +109,8 @@ pub(crate) struct Host {
     // Lua holds the address of `shared`: the fields drop in this order.
     lua: Lua,
     shared: Box<Shared>,
-    /// Where each compiled chunk is in the table of chunks.
-    chunks: IndexMap<Rc<str>, i64, Hasher>,
+    /// Where each compiled chunk is in the table of chunks, in the order of their digests.
+    chunks: Vec<(Rc<str>, i64)>,
     /// The script that ran last: a client calls the same one again and again.
     last: Option<(Rc<str>, i64)>,
 }
@@ -143,12 +144,8 @@ impl Host {
     pub fn new(state: Rc<RefCell<State>>, config: &Config) -> Result<Host, Failure> {
         let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH | StdLib::COROUTINE;
         let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false)).map_err(broken)?;
-        let host = Host {
-            lua,
-            shared: Box::new(Shared::new(state, *config)),
-            chunks: IndexMap::default(),
-            last: None,
-        };
+        let host =
+            Host { lua, shared: Box::new(Shared::new(state, *config)), chunks: Vec::new(), last: None };
         host.set_up()?;
         host.lua.set_memory_limit(config.limits.lua_memory_bytes).map_err(broken)?;
         Ok(host)
@@ -271,9 +268,9 @@ impl Host {
         {
             return Ok(*chunk);
         }
-        let chunk = match self.chunks.get(&script.sha) {
-            Some(chunk) => *chunk,
-            None => self.compile(script)?,
+        let chunk = match self.place(&script.sha) {
+            Ok(place) => self.chunks[place].1,
+            Err(_) => self.compile(script)?,
         };
         self.last = Some((Rc::clone(&script.sha), chunk));
         Ok(chunk)
@@ -315,8 +312,14 @@ impl Host {
         };
         // SAFETY: `exec_raw` protects the call.
         unsafe { self.lua.exec_raw::<()>(function, keep) }.map_err(broken)?;
-        self.chunks.insert(Rc::clone(&script.sha), at);
+        let place = self.place(&script.sha).unwrap_or_else(|place| place);
+        self.chunks.insert(place, (Rc::clone(&script.sha), at));
         Ok(at)
+    }
+
+    /// Where the chunk of the script with this digest is among [`Host::chunks`], or else where it would be.
+    fn place(&self, sha: &str) -> Result<usize, usize> {
+        self.chunks.binary_search_by(|(other, _)| (**other).cmp(sha))
     }
 
     fn new_chunk_table(&self) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ pub use zset::Zset;
 pub(crate) use extended::Extended;
 #[cfg(feature = "list")]
 pub(crate) use list::End;
-pub(crate) use number::{integer_text, parse_float, parse_integer, score_text};
+pub(crate) use number::{integer_text, parse_decimal, parse_float, parse_integer, score_text, shortest_text};
 pub(crate) use zset::{LexBound, ScoreBound};
 
 /// What a key can hold.

@@ -7,7 +7,7 @@ use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{Zset, score_text};
+use crate::value::{Zset, parse_decimal, score_text};
 
 pub(super) const ROWS: &[Row] = &[
     data("zadd", -4, Flags::GROW_FAST, WRITE_1, zadd),
@@ -335,6 +335,6 @@ pub(super) fn bound(text: &[u8]) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
     }
-    let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let x = parse_decimal(text)?;
     (!x.is_nan()).then_some(x)
 }

@@ -1,7 +1,6 @@
 //! Sorted sets: unions, intersections and differences. A plain set takes part with score 1 for each member.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::args::cardinality_limit;
 use super::keys::{READ_COUNTED_1, WRITE_1_READ_COUNTED};
@@ -9,7 +8,6 @@ use super::random::push_pair;
 use super::zset_range::store;
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
-use crate::keyspace::Hasher;
 use crate::reply::Reply;
 use crate::value::{Set, Value, Zset, parse_float};
 
@@ -165,28 +163,21 @@ impl<'a> Query<'a> {
             return self.difference();
         }
         // Small inputs first: an intersection ends sooner, and the sums are made in Valkey's order.
-        self.sources.sort_by_key(|(source, _)| source.len());
+        for source in std::mem::take(&mut self.sources) {
+            let at = self.sources.partition_point(|(other, _)| other.len() <= source.0.len());
+            self.sources.insert(at, source);
+        }
         if operation == Operation::Union { self.union() } else { self.intersection() }
     }
 
     fn union(&self) -> Zset {
-        let mut scores: HashMap<Cow<'a, [u8]>, f64, Hasher> = HashMap::default();
-        let mut order = Vec::new();
+        let mut result = Zset::default();
         for (source, weight) in &self.sources {
             for (member, score) in source.items() {
                 let score = nan_to_zero(score * weight);
-                match scores.get_mut(&member) {
-                    Some(old) => *old = self.aggregate.join(*old, score),
-                    None => {
-                        order.push(member.clone());
-                        scores.insert(member, score);
-                    }
-                }
+                let score = result.score(&member).map_or(score, |old| self.aggregate.join(old, score));
+                result.insert(&member, score);
             }
-        }
-        let mut result = Zset::default();
-        for member in order {
-            result.insert(&member, scores.get(&member).copied().unwrap_or(0.0));
         }
         result
     }

@@ -1,7 +1,7 @@
 //! Numbers among the arguments of `redis.call`, as Valkey writes them: an integer where the number is one, else the
 //! shortest digits that read back as the same number, laid out by Valkey's own rules.
 
-use std::io::Write as _;
+use crate::value::{integer_text, shortest_text};
 
 /// Appends the text of `x`.
 ///
@@ -11,8 +11,7 @@ pub(super) fn write_argument(out: &mut Vec<u8>, x: f64) {
     if x.trunc() == x && x.abs() < LIMIT {
         #[expect(clippy::cast_possible_truncation, reason = "whole, and in range")]
         let n = x as i64;
-        // Writing into a vector cannot fail.
-        let _ = write!(out, "{n}");
+        out.extend_from_slice(&integer_text(n));
     } else {
         write_shortest(out, x);
     }
@@ -38,7 +37,7 @@ pub(super) fn write_general(out: &mut Vec<u8>, x: f64, precision: usize) {
     out.extend_from_slice(digits.as_bytes());
     if !is_plain {
         let sign = if exponent < 0 { '-' } else { '+' };
-        let _ = write!(out, "e{sign}{:02}", exponent.abs());
+        out.extend_from_slice(format!("e{sign}{:02}", exponent.abs()).as_bytes());
     }
 }
 
@@ -54,43 +53,7 @@ fn write_shortest(out: &mut Vec<u8>, x: f64) {
         out.extend_from_slice(b"inf");
         return;
     }
-    let text = format!("{:e}", x.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).collect();
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    write_digits(out, &digits, exponent);
-}
-
-/// `digits` with the point after the first one, times 10^`exponent`.
-fn write_digits(out: &mut Vec<u8>, digits: &[u8], exponent: i32) {
-    let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    let trailing = exponent - (count - 1);
-    let zeros = |n: i32| std::iter::repeat_n(b'0', usize::try_from(n).unwrap_or(0));
-    if trailing >= 0 && exponent.abs() < count + 7 {
-        out.extend_from_slice(digits);
-        out.extend(zeros(trailing));
-    } else if trailing < 0 && (trailing > -7 || exponent.abs() < 4) {
-        let whole = count + trailing;
-        if whole <= 0 {
-            out.extend_from_slice(b"0.");
-            out.extend(zeros(-whole));
-            out.extend_from_slice(digits);
-        } else {
-            let (whole, fraction) = digits.split_at(usize::try_from(whole).unwrap_or(0));
-            out.extend_from_slice(whole);
-            out.push(b'.');
-            out.extend_from_slice(fraction);
-        }
-    } else {
-        let (first, rest) = digits.split_at(1.min(digits.len()));
-        out.extend_from_slice(first);
-        if !rest.is_empty() {
-            out.push(b'.');
-            out.extend_from_slice(rest);
-        }
-        let sign = if exponent < 0 { '-' } else { '+' };
-        let _ = write!(out, "e{sign}{}", exponent.abs());
-    }
+    out.extend_from_slice(shortest_text(x.abs()).as_bytes());
 }
 
 #[cfg(test)]

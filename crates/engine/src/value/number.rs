@@ -48,11 +48,23 @@ pub(crate) fn integer_text(n: i64) -> Vec<u8> {
 /// A double as the commands take it: decimal or infinite, no space around it, not NaN. What is too large or too
 /// small for a double is refused.
 pub(crate) fn parse_float(text: &[u8]) -> Option<f64> {
-    let x: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let x = parse_decimal(text)?;
     let digits = text.split(|byte| byte.eq_ignore_ascii_case(&b'e')).next().unwrap_or_default();
     let out_of_range = (x.is_infinite() && digits.iter().any(u8::is_ascii_digit))
         || (x == 0.0 && digits.iter().any(|digit| (b'1'..=b'9').contains(digit)));
     (!x.is_nan() && !out_of_range).then_some(x)
+}
+
+/// The whole of `text` as a decimal number, or one of `inf`, `infinity` and `nan` in whatever case; rounded to the
+/// nearest double. Lua's reader does it, which a script needs anyway, without the spaces and the hexadecimal numbers
+/// that it would take.
+pub(crate) fn parse_decimal(text: &[u8]) -> Option<f64> {
+    let is_foreign = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'\x0b' | b'x' | b'X' | b'(');
+    if text.is_empty() || text.iter().any(is_foreign) {
+        return None;
+    }
+    let (x, taken) = lua54::num::strtod(text);
+    (taken == text.len()).then_some(x)
 }
 
 /// Integers up to here print without an exponent, for they surely fit 64 bits.
@@ -70,34 +82,45 @@ pub(crate) fn score_text(x: f64) -> String {
     if x.abs() <= PLAIN_INTEGERS && x.trunc() == x {
         return String::from_utf8(integer_text(x as i64)).unwrap_or_default();
     }
+    shortest_text(x)
+}
+
+/// The shortest digits of `x`, which is finite and not 0, laid out by Valkey's rules, integer or not.
+pub(crate) fn shortest_text(x: f64) -> String {
     let (digits, last) = digits(x.abs());
-    let mut text = place_point(&String::from_utf8(digits).unwrap_or_default(), last);
+    let mut text = String::new();
     if x < 0.0 {
-        text.insert(0, '-');
+        text.push('-');
     }
+    place_point(&mut text, std::str::from_utf8(&digits).unwrap_or_default(), last);
     text
 }
 
-/// `digits`, of which the last one stands for ten to the `last`, with a decimal point or an exponent.
-fn place_point(digits: &str, last: i32) -> String {
+/// Appends `digits`, of which the last one stands for ten to the `last`, with a decimal point or an exponent.
+fn place_point(text: &mut String, digits: &str, last: i32) {
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
     let exponent = last + count - 1;
-    let repeat = |n: i32| "0".repeat(usize::try_from(n).unwrap_or(0));
+    let zeros = |text: &mut String, n: i32| (0..n).for_each(|_| text.push('0'));
     if last >= 0 && exponent < count + 7 {
-        return format!("{digits}{}", repeat(last));
+        text.push_str(digits);
+        zeros(text, last);
+    } else if last < 0 && (last > -7 || exponent.abs() < 4) {
+        let (whole, fraction) = digits.split_at(usize::try_from(exponent + 1).unwrap_or(0));
+        text.push_str(if whole.is_empty() { "0" } else { whole });
+        text.push('.');
+        zeros(text, -exponent - 1);
+        text.push_str(fraction);
+    } else {
+        let (first, rest) = digits.split_at(1);
+        text.push_str(first);
+        if !rest.is_empty() {
+            text.push('.');
+            text.push_str(rest);
+        }
+        text.push('e');
+        text.push(if exponent < 0 { '-' } else { '+' });
+        text.push_str(&exponent.unsigned_abs().to_string());
     }
-    if last < 0 && (last > -7 || exponent.abs() < 4) {
-        return if exponent < 0 {
-            format!("0.{}{digits}", repeat(-exponent - 1))
-        } else {
-            let (whole, fraction) = digits.split_at(usize::try_from(exponent + 1).unwrap_or(0));
-            format!("{whole}.{fraction}")
-        };
-    }
-    let (first, rest) = digits.split_at(1);
-    let point = if rest.is_empty() { "" } else { "." };
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{first}{point}{rest}e{sign}{}", exponent.abs())
 }
 
 #[cfg(test)]
@@ -112,6 +135,18 @@ mod tests {
         }
         for text in ["", "-", "-0", "+1", "01", " 1", "1 ", "1.0", "9223372036854775808", "1e3"] {
             assert_eq!(parse_integer(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn decimal_numbers_are_read_whole() {
+        for (text, x) in
+            [("1", 1.0), ("-1.5", -1.5), ("+.5", 0.5), ("5.", 5.0), ("1e3", 1e3), ("INF", f64::INFINITY)]
+        {
+            assert_eq!(parse_decimal(text.as_bytes()), Some(x), "{text}");
+        }
+        for text in ["", ".", "-", "1e", " 1", "1 ", "\x0b1", "0x10", "1f", "1\0", "nan(1)", "infinit"] {
+            assert_eq!(parse_decimal(text.as_bytes()), None, "{text:?}");
         }
     }
 
