@@ -32,10 +32,10 @@ mod cmsgpack;
 mod struct_;
 
 use std::cell::RefCell;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::rc::Rc;
 
-use lua54::mlua::{self, Lua, LuaOptions, StdLib, ffi};
+use lua54::ffi;
 
 use crate::engine::{Config, State, Version};
 use crate::error::{CommandError, Failure, Interrupt};
@@ -107,7 +107,7 @@ impl ScriptCache {
 /// The Lua state, and the chunks it compiled.
 pub(crate) struct Host {
     // Lua holds the address of `shared`: the fields drop in this order.
-    lua: Lua,
+    lua: lua54::State,
     shared: Box<Shared>,
     /// Where each compiled chunk is in the table of chunks, in the order of their digests.
     chunks: Vec<(Rc<str>, i64)>,
@@ -115,7 +115,7 @@ pub(crate) struct Host {
     last: Option<(Rc<str>, i64)>,
 }
 
-const CHUNK_NAME: &str = "@user_script";
+const CHUNK_NAME: &CStr = c"@user_script";
 /// Lua counts this many instructions before it asks.
 const COUNT: c_int = 10_000;
 /// How deep calls may nest in 5.1. The hook looks, so it may be a few thousand more.
@@ -142,12 +142,14 @@ const LIBRARIES: &[(&str, Open)] = &[
 
 impl Host {
     pub fn new(state: Rc<RefCell<State>>, config: &Config) -> Result<Host, Failure> {
-        let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH | StdLib::COROUTINE;
-        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false)).map_err(broken)?;
-        let host =
-            Host { lua, shared: Box::new(Shared::new(state, *config)), chunks: Vec::new(), last: None };
+        let host = Host {
+            lua: lua54::State::new().map_err(broken)?,
+            shared: Box::new(Shared::new(state, *config)),
+            chunks: Vec::new(),
+            last: None,
+        };
         host.set_up()?;
-        host.lua.set_memory_limit(config.limits.lua_memory_bytes).map_err(broken)?;
+        host.lua.set_memory_limit(config.limits.lua_memory_bytes);
         Ok(host)
     }
 
@@ -204,7 +206,7 @@ impl Host {
 
     fn protected_run(&self, session: &Session, script: &Script, tracing: bool) -> Result<Reply, Failure> {
         let shared = &*self.shared;
-        let lua = self.lua.state();
+        let lua = self.lua.as_ptr();
         // SAFETY: `START` and what it calls are protected by `lua_pcall`; reading the result makes nothing in Lua.
         unsafe {
             let lines = if tracing { ffi::LUA_MASKLINE } else { 0 };
@@ -281,23 +283,24 @@ impl Host {
             let message = String::from_utf8_lossy(message);
             CommandError::other(format!("ERR Error compiling script (new function): {message}"))
         };
-        let source = match dialect::translate(&script.source, CHUNK_NAME.as_bytes()) {
+        let source = match dialect::translate(&script.source, CHUNK_NAME.to_bytes()) {
             Ok(source) => source,
             Err(message) => return Err(refuse(&message).into()),
         };
-        let chunk = self.lua.load(&*source).set_name(CHUNK_NAME).set_mode(mlua::chunk::ChunkMode::Text);
-        let function = match chunk.into_function() {
-            Ok(function) => function,
-            Err(mlua::Error::SyntaxError { message, .. }) => {
-                return Err(refuse(message.as_bytes()).into());
-            }
-            // Nested deeper than 5.4 reads, though not deeper than 5.1 does.
-            Err(mlua::Error::RuntimeError(_)) => {
-                return Err(refuse(b"user_script:1: chunk has too many syntax levels").into());
-            }
-            Err(mlua::Error::MemoryError(_)) => return Err(self.shared.failure(Stop::Memory).into()),
-            Err(error) => return Err(broken(error).into()),
-        };
+        let (lua, start) = (self.lua.as_ptr(), source.as_ptr().cast());
+        // SAFETY: `lua_load` protects itself, and copies what it keeps of the source.
+        let status =
+            unsafe { ffi::luaL_loadbufferx(lua, start, source.len(), CHUNK_NAME.as_ptr(), c"t".as_ptr()) };
+        if status != ffi::LUA_OK {
+            let error = self.lua.take_error(status);
+            return Err(match status {
+                ffi::LUA_ERRSYNTAX => refuse(&error.message).into(),
+                // Nested deeper than 5.4 reads, though not deeper than 5.1 does.
+                ffi::LUA_ERRRUN => refuse(b"user_script:1: chunk has too many syntax levels").into(),
+                ffi::LUA_ERRMEM => self.shared.failure(Stop::Memory).into(),
+                _ => broken(error).into(),
+            });
+        }
         if self.chunks.len() >= MAX_CHUNKS {
             self.chunks.clear();
             self.last = None;
@@ -308,10 +311,9 @@ impl Host {
             ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
             ffi::lua_insert(lua, -2);
             ffi::lua_rawseti(lua, -2, at);
-            ffi::lua_settop(lua, 0);
         };
-        // SAFETY: `exec_raw` protects the call.
-        unsafe { self.lua.exec_raw::<()>(function, keep) }.map_err(broken)?;
+        // SAFETY: the function is on the stack, and `keep` holds nothing to drop.
+        unsafe { self.lua.protected(1, keep) }.map_err(broken)?;
         let place = self.place(&script.sha).unwrap_or_else(|place| place);
         self.chunks.insert(place, (Rc::clone(&script.sha), at));
         Ok(at)
@@ -327,8 +329,8 @@ impl Host {
             ffi::lua_createtable(lua, 0, 0);
             ffi::lua_rawsetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
         };
-        // SAFETY: `exec_raw` protects the call.
-        unsafe { self.lua.exec_raw::<()>((), make) }.map_err(broken)
+        // SAFETY: `make` holds nothing to drop.
+        unsafe { self.lua.protected(0, make) }.map_err(broken)
     }
 
     /// Builds the sandbox, and the table that holds what a run needs: the names of reply fields, the message handler
@@ -353,8 +355,8 @@ impl Host {
             ffi::lua_pushlightuserdata(lua, shared.cast_mut().cast());
             ffi::lua_rawsetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const SHARED).cast());
         };
-        // SAFETY: `exec_raw` protects the call; `shared` is in a box that lives as long as the state.
-        unsafe { self.lua.exec_raw::<()>((), build) }.map_err(broken)
+        // SAFETY: `build` holds nothing to drop; `shared` is in a box that lives as long as the state.
+        unsafe { self.lua.protected(0, build) }.map_err(broken)
     }
 }
 
@@ -364,7 +366,7 @@ const START: i64 = HANDLER + 1;
 /// In the registry: where [`Shared`] is, for the hook.
 static SHARED: u8 = 0;
 
-fn broken(error: mlua::Error) -> Failure {
+fn broken(error: lua54::Error) -> Failure {
     Failure::Host(error.to_string())
 }
 

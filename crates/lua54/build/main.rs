@@ -26,6 +26,7 @@ fn build() -> Result<(), String> {
     let csrc = dir_from_env("CARGO_MANIFEST_DIR")?.join("csrc");
     let out = dir_from_env("OUT_DIR")?;
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
+    let whole = env::var_os("CARGO_FEATURE_MLUA").is_some();
     let lua = source::locate()?;
 
     let mut c = if wasm { toolchain::wasm(&csrc.join("wasm"), &out)? } else { native() };
@@ -35,7 +36,7 @@ fn build() -> Result<(), String> {
         // As lua-src builds it: math.pow and friends, which Valkey's Lua 5.1 has, come with this.
         .define("LUA_COMPAT_5_3", None);
     include_first(&mut c, &csrc.join("deterministic.h"));
-    c.files(source::edited(&lua, &out)?).file(csrc.join("absent.c"));
+    c.files(source::edited(&lua, &out, whole)?).file(csrc.join("absent.c"));
     c.try_compile("lua54").map_err(|e| format!("cannot compile Lua: {e}"))?;
 
     println!("cargo::rustc-link-search=native={}", out.display());

@@ -84,6 +84,60 @@ const EDITS: &[Edit] = &[
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
 ];
 
+/// Further changes where nobody uses mlua: what is then unreachable.
+const TRIMS: &[Edit] = &[
+    // The engine loads text only.
+    Edit {
+        file: "ldo.c",
+        find: "    checkmode(L, p->mode, \"binary\");
+    cl = luaU_undump(L, p->z, p->name);
+",
+        replace: "    checkmode(L, \"t\", \"binary\");
+    cl = NULL;
+",
+    },
+    // The collector stays incremental.
+    Edit { file: "lgc.c", find: "  if (newmode != g->gckind) {", replace: "  (void)g; if (0) {" },
+    Edit {
+        file: "lgc.c",
+        find: "#include \"lgc.h\"
+",
+        replace: "#include \"lgc.h\"
+#undef isdecGCmodegen
+#define isdecGCmodegen(g) 0
+",
+    },
+    Edit {
+        file: "lgc.c",
+        find: "  if (g->gckind == KGC_INC)
+    fullinc",
+        replace: "  if (1)
+    fullinc",
+    },
+];
+
+/// What stays of the libraries where nobody uses mlua: a file, its list of functions, their names. The other functions
+/// are replaced by the engine, or no script of it may reach them.
+const KEPT: &[(&str, &str, &[&str])] = &[
+    ("lbaselib.c", "base_funcs", &["rawequal", "type"]),
+    ("lcorolib.c", "co_funcs", &["create", "resume", "status", "wrap", "yield"]),
+    (
+        "lmathlib.c",
+        "mathlib",
+        &["abs", "acos", "asin", "atan", "cos", "exp", "log", "modf", "rad", "sin", "sqrt", "tan"],
+    ),
+    ("lmathlib.c", "randfuncs", &[]),
+    (
+        "lstrlib.c",
+        "strlib",
+        &[
+            "byte", "char", "dump", "find", "format", "gsub", "len", "lower", "match", "rep", "reverse",
+            "sub", "upper",
+        ],
+    ),
+    ("ltablib.c", "tab_funcs", &["concat"]),
+];
+
 /// The folder of Lua 5.4 inside the `lua-src` crate. That crate tells nobody where it is, so cargo is asked.
 pub fn locate() -> Result<PathBuf, String> {
     println!("cargo::rerun-if-env-changed=LUA54_SRC");
@@ -106,17 +160,19 @@ pub fn locate() -> Result<PathBuf, String> {
 }
 
 /// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in
-/// place.
-pub fn edited(lua: &Path, out: &Path) -> Result<Vec<PathBuf>, String> {
+/// place. Not `whole` is without what the engine does not use.
+pub fn edited(lua: &Path, out: &Path, whole: bool) -> Result<Vec<PathBuf>, String> {
+    let (trims, kept) = if whole { (&[][..], &[][..]) } else { (TRIMS, KEPT) };
     let mut units = Vec::new();
-    let mut edits_made = 0;
+    let (mut edits_made, mut lists_cut) = (0, 0);
     for path in sorted_files(lua)? {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         if !name.ends_with(".c") || LEFT_OUT.contains(&name) {
             continue;
         }
-        let edits: Vec<_> = EDITS.iter().filter(|edit| edit.file == name).collect();
-        if edits.is_empty() {
+        let edits: Vec<_> = EDITS.iter().chain(trims).filter(|edit| edit.file == name).collect();
+        let lists: Vec<_> = kept.iter().filter(|(file, ..)| *file == name).collect();
+        if edits.is_empty() && lists.is_empty() {
             units.push(path);
             continue;
         }
@@ -125,15 +181,38 @@ pub fn edited(lua: &Path, out: &Path) -> Result<Vec<PathBuf>, String> {
             text = apply(edit, &text)?;
             edits_made += 1;
         }
+        for (file, list, names) in lists {
+            text = keep(file, list, names, &text)?;
+            lists_cut += 1;
+        }
         let copy = out.join(name);
         fs::write(&copy, text).map_err(|e| format!("{}: {e}", copy.display()))?;
         units.push(copy);
     }
-    if edits_made == EDITS.len() {
+    if edits_made == EDITS.len() + trims.len() && lists_cut == kept.len() {
         Ok(units)
     } else {
         Err(format!("{} lacks a file that is to be edited", lua.display()))
     }
+}
+
+/// `text` with only the functions `names` in its list of functions `list`.
+fn keep(file: &str, list: &str, names: &[&str], text: &str) -> Result<String, String> {
+    let changed = || format!("{file} of lua-src has no list {list} with {names:?}: compare it with KEPT");
+    let start = format!("static const luaL_Reg {list}[] = {{\n");
+    let (before, rest) = text.split_once(&start).ok_or_else(changed)?;
+    let (entries, after) = rest.split_once("};").ok_or_else(changed)?;
+    let mut out = format!("{before}{start}");
+    let mut found = 0;
+    for line in entries.lines() {
+        let name = line.trim_start().strip_prefix("{\"").and_then(|line| line.split('"').next());
+        if name.is_some_and(|name| !names.contains(&name)) {
+            continue;
+        }
+        found += usize::from(name.is_some());
+        out.extend([line, "\n"]);
+    }
+    if found == names.len() { Ok(out + "};" + after) } else { Err(changed()) }
 }
 
 fn apply(edit: &Edit, text: &str) -> Result<String, String> {

@@ -1,8 +1,10 @@
-//! Lua 5.4 for the engine: mlua, and under it one build of Lua for native targets and wasm32-unknown-unknown.
+//! Lua 5.4 for the engine: one build of Lua for native targets and wasm32-unknown-unknown, with the numbers of
+//! Valkey's Lua.
 //!
-//! It is what mlua's feature `vendored` does, with one more target and with the numbers of Valkey's Lua. A
-//! crate that wants Lua depends on this one and takes mlua from here, `use lua54::mlua`: then the C code is
-//! linked, which nothing else says.
+//! The engine speaks to Lua through its C API, [`ffi`], and a [`State`] that owns the Lua state. With the feature
+//! `mlua`, which is on by default, there is mlua's safe API too, over the same Lua: `use lua54::mlua`. It is what
+//! mlua's feature `vendored` does, with one more target. Without it Lua's libraries hold only what the engine takes of
+//! them, for the size of the pages; `KEPT` and `TRIMS` in `build/source.rs` say what that is.
 //!
 //! # What differs from plain Lua 5.4
 //!
@@ -24,8 +26,8 @@
 //!
 //! Lua throws by longjmp. LLVM compiles setjmp and longjmp to WebAssembly exceptions and leaves three
 //! functions and a tag to the runtime, which are `csrc/wasm/sjlj.c`. A throw passes through frames of Rust as
-//! a foreign exception: they have nothing to clean up, because mlua throws only from where nothing is left to
-//! drop, as natively.
+//! a foreign exception: they have nothing to clean up, because Rust calls what may throw only from where nothing
+//! is left to drop, as natively.
 //!
 //! # Pitfalls
 //!
@@ -33,8 +35,8 @@
 //!   tests fail to load then; of a finished module, check that it imports nothing from `env`.
 //! - A throw costs some twenty times as much in wasm as natively. Keep errors off hot paths.
 //! - A Rust panic or a trap ends the instance of the module for good.
-//! - Memory of a wasm instance never shrinks. Set [`mlua::Lua::set_memory_limit`].
-//! - A hook is per coroutine; one for all is [`mlua::Lua::set_global_hook`]. A hook that throws is caught by
+//! - Memory of a wasm instance never shrinks. Set [`State::set_memory_limit`].
+//! - A hook is per coroutine; a new one takes the hook of its maker. A hook that throws is caught by
 //!   pcall; to stop a script for good it must then throw at every instruction (`tests/lua/limits.rs` shows
 //!   it). No hook comes inside one long call of a C function: `('a'):rep(30):find(('a?'):rep(30) .. 'b')`,
 //!   `string.rep('', 1e15)`.
@@ -47,6 +49,7 @@
 //!   binaryen as old as Debian 12's (108) breaks them.
 
 pub mod num;
+mod state;
 mod text;
 
 #[cfg(any(target_arch = "wasm32", test))]
@@ -54,4 +57,7 @@ mod printf;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
 
+#[cfg(feature = "mlua")]
 pub use mlua;
+pub use mlua_sys as ffi;
+pub use state::{Error, State};

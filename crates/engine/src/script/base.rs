@@ -5,7 +5,7 @@
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::shared::Stop;
 use super::vm::{Body, Call, Raise, push_function};

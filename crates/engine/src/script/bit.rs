@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::sandbox::functions;
 use super::shared::Shared;

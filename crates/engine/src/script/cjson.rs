@@ -8,7 +8,7 @@ mod encode;
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::sandbox::functions;
 use super::shared::Shared;

@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::shared::Shared;
 use super::vm::{bytes_at, push_bytes, push_table, set_field, truncate};

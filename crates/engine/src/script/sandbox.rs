@@ -7,7 +7,7 @@
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::shared::Shared;
 use super::vm::{Body, Call, Raise, push_bytes, push_function, push_table, set_field};

@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 use std::fmt::Write as _;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::sandbox;
 use super::vm::{Call, Raise, bytes_at, push_function, truncate, truncate_unsigned};

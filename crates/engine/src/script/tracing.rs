@@ -1,6 +1,6 @@
 //! What a traced run records. Off, none of this runs but one test of an option per `redis.call`.
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::Script;
 use super::shared::Shared;
@@ -72,7 +72,7 @@ pub(super) fn line(lua: *mut ffi::lua_State, shared: &Shared, info: &mut ffi::lu
         ffi::lua_getinfo(lua, c"S".as_ptr(), info);
         c_bytes(info.source)
     };
-    if source != super::CHUNK_NAME.as_bytes() {
+    if source != super::CHUNK_NAME.to_bytes() {
         return;
     }
     if let Ok(mut trace) = shared.trace.try_borrow_mut()

@@ -10,7 +10,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::shared::Shared;
 

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use lua54::mlua::ffi;
+use lua54::ffi;
 
 use super::super::vm::{Call, Raise, bytes_at};
 use super::{MAX_DEPTH, Settings, single};
