@@ -253,6 +253,38 @@ async fn a_page_that_changes_an_attribute_sets_a_new_scene() -> Result<()> {
     .await
 }
 
+/// What the front page offers to copy works where it is pasted.
+#[tokio::test]
+async fn the_lines_to_embed_can_be_copied_and_work() -> Result<()> {
+    visit("embed", "index.html", Options::default(), async |page| {
+        page.driver.find(By::Css("button.copy")).await?.click().await?;
+        // A browser without a clipboard selects the text instead.
+        let told = "document.querySelector('button.copy').textContent.replace('Copy', '')";
+        let told = page.wait_for_text(told).await?;
+        let line = "document.querySelector('pre.copy').textContent";
+        ensure!(told == "Copied" || told == "Selected", "the button says {told:?}");
+        if told == "Selected" {
+            ensure!(
+                page.eval(&format!("`${{getSelection()}}`.trim() === {line}.trim()")).await? == true,
+                "not all of it is selected"
+            );
+        }
+        page.eval("document.querySelector('emq-fence').remove()").await?;
+        page.eval(&format!("document.querySelector('main').insertAdjacentHTML('beforeend', {line})")).await?;
+        let fence = page.element("emq-fence").await?;
+        let said = fence.eval("host.textContent.replace(/\\s+/g, ' ').trim()").await?;
+        fence.click("the zombie presents token 1").await?;
+        let answer = fence.text("answer").await?;
+        let answer = answer.trim_start_matches("(error) ");
+        ensure!(
+            said == format!("Token 1 against attempts 2: {answer}."),
+            "it says {said}, and answers {answer}"
+        );
+        page.check_quiet().await
+    })
+    .await
+}
+
 /// Every element of a page keeps its text when the engine cannot be had, and each comes back by its own button.
 #[tokio::test]
 async fn without_the_engine_every_element_keeps_its_text() -> Result<()> {
