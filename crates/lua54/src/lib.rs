@@ -50,10 +50,11 @@
 
 pub mod num;
 mod state;
-mod text;
 
-#[cfg(any(target_arch = "wasm32", test))]
+#[cfg(any(target_arch = "wasm32", all(test, feature = "mlua")))]
 mod printf;
+#[cfg(any(target_arch = "wasm32", all(test, feature = "mlua")))]
+mod text;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
 

@@ -4,9 +4,10 @@
 //! hold the two to the same bytes. On every target it is here for those who have to print as Valkey does:
 //! `%.14g` is how its Lua prints a number, `%.17g` how it writes a double that must come back unchanged.
 //!
-//! The hard part, correctly rounded decimal digits, is Rust's own: `{:.13e}` gives the 14 digits that `%.14g`
-//! wants, and `str::parse` reads as strtod does. What is left is where the point goes, and hexadecimal.
+//! Rust's own `str::parse` and `{:.13e}` round as correctly, with tables that would weigh as much in a page as the
+//! engine's commands; [`exact`] has none.
 
+mod exact;
 mod read;
 pub(crate) mod write;
 

@@ -259,7 +259,7 @@ fn number(mut value: usize, mut text: &[u8]) -> (usize, &[u8]) {
     (value, text)
 }
 
-#[cfg(all(test, feature = "mlua"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::mlua::{self, IntoLua, Lua};

@@ -17,23 +17,6 @@ impl<const N: usize> Text<N> {
         &self.bytes[..self.len]
     }
 
-    pub(crate) fn as_str(&self) -> &str {
-        std::str::from_utf8(self.as_bytes()).unwrap_or("")
-    }
-
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
-    /// Takes out the byte at `at`, which is before the end.
-    pub(crate) fn remove(&mut self, at: usize) {
-        if at < self.len {
-            self.bytes.copy_within(at + 1..self.len, at);
-            self.len -= 1;
-        }
-    }
-
-    #[cfg(any(target_arch = "wasm32", test))]
     pub(crate) fn make_ascii_uppercase(&mut self) {
         self.bytes[..self.len].make_ascii_uppercase();
     }

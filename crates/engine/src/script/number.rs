@@ -1,6 +1,9 @@
 //! Numbers among the arguments of `redis.call`, as Valkey writes them: an integer where the number is one, else the
 //! shortest digits that read back as the same number, laid out by Valkey's own rules.
 
+#[cfg(feature = "cjson")]
+use lua54::num::{self, Conversion};
+
 use crate::value::{integer_text, shortest_text};
 
 /// Appends the text of `x`.
@@ -23,22 +26,7 @@ pub(super) fn write_general(out: &mut Vec<u8>, x: f64, precision: usize) {
     if !x.is_finite() {
         return write_shortest(out, x);
     }
-    let precision = precision.max(1);
-    let text = format!("{:.*e}", precision - 1, x);
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let places = i32::try_from(precision).unwrap_or(i32::MAX) - 1 - exponent;
-    let is_plain = exponent >= -4 && places >= 0;
-    let plain =
-        if is_plain { format!("{:.*}", usize::try_from(places).unwrap_or(0), x) } else { String::new() };
-    let digits = if is_plain { &plain } else { mantissa };
-    let digits =
-        if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
-    out.extend_from_slice(digits.as_bytes());
-    if !is_plain {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        out.extend_from_slice(format!("e{sign}{:02}", exponent.abs()).as_bytes());
-    }
+    out.extend_from_slice(num::fmt(x, Conversion::General, Some(precision)).as_bytes());
 }
 
 fn write_shortest(out: &mut Vec<u8>, x: f64) {

@@ -1,7 +1,6 @@
-//! Text to doubles. Where the number ends is found here; a decimal one is then left to `str::parse`, which
-//! rounds correctly, and a hexadecimal one is rounded here.
+//! Text to doubles, rounded correctly.
 
-use super::{FRACTION_BITS, round_half_even};
+use super::{FRACTION_BITS, exact, round_half_even};
 
 /// Reads the longest number at the start of `text`, as C's `strtod` does in the C locale: leading white
 /// space, a sign, decimal or `0x` hexadecimal, `inf`, `infinity`, `nan`, `nan(1)`. Gives its value and how
@@ -103,16 +102,39 @@ fn magnitude(scan: &mut Scan) -> Option<f64> {
         }));
     }
     let start = scan.at;
-    let mut digits = scan.skip_digits();
-    if scan.peek() == b'.' && (digits > 0 || scan.peek_after(1).is_ascii_digit()) {
+    let mut count = scan.skip_digits();
+    let mut places = 0;
+    if scan.peek() == b'.' && (count > 0 || scan.peek_after(1).is_ascii_digit()) {
         scan.at += 1;
-        digits += scan.skip_digits();
+        places = scan.skip_digits();
+        count += places;
     }
-    if digits == 0 {
+    if count == 0 {
         return None;
     }
-    scan.skip_exponent(b'e');
-    std::str::from_utf8(&scan.text[start..scan.at]).ok()?.parse().ok()
+    let digits = &scan.text[start..scan.at];
+    let exponent = scan.skip_exponent(b'e') - i64::try_from(places).ok()?;
+    Some(decimal(digits, exponent))
+}
+
+/// `digits * 10^exponent`, rounded once. A point among the digits says nothing.
+fn decimal(digits: &[u8], exponent: i64) -> f64 {
+    // Up to here a double holds all integers, and all powers of ten up to the 22nd.
+    const WHOLE: u64 = 1 << (FRACTION_BITS + 1);
+    let step = |value: u64, byte: &u8| match byte {
+        b'0'..=b'9' => Some(value * 10 + u64::from(byte - b'0')).filter(|value| *value <= WHOLE),
+        _ => Some(value),
+    };
+    match digits.iter().try_fold(0, step) {
+        Some(value) if exponent.abs() <= 22 => {
+            let power = (0..exponent.abs()).fold(1.0, |power, _| power * 10.0);
+            if exponent < 0 { value as f64 / power } else { value as f64 * power }
+        }
+        _ => {
+            let (value, binary) = exact::to_binary(digits, exponent);
+            scaled(value, binary)
+        }
+    }
 }
 
 /// What follows `0x`; `None`, without having moved, if that is no digit.
@@ -259,6 +281,69 @@ mod tests {
             "1,5",
         ] {
             check(text);
+        }
+    }
+
+    /// Where doubles are hard to tell apart, and where their range ends.
+    #[test]
+    fn decimal_is_rounded_once_and_to_even() {
+        let middle = "2.4703282292062327208299439634110e-324";
+        let ten_to_23 = "99999999999999991611392"; // between two doubles, in the middle
+        for text in [
+            middle,
+            ten_to_23,
+            "9007199254740991",
+            "9007199254740993",
+            "9007199254740993.0000000000000000000000000001",
+            "1.7976931348623157e308",
+            "1.7976931348623158079e308",
+            "1.7976931348623159e308",
+            "2.2250738585072011e-308",
+            "2.2250738585072014e-308",
+            "4.9406564584124654e-324",
+            "2.4703282292062328e-324",
+            "1e23",
+            "8.5e22",
+            "1e-22",
+            "1e310",
+            "0e999999999999",
+            "0.0000000000000000000000000000000001e35",
+            "123456789012345678901234567890e-10",
+        ] {
+            check(text);
+            check(&format!("{text}x"));
+        }
+        for zeros in [700, 766, 767, 799, 800, 801, 2000] {
+            let zeros = "0".repeat(zeros);
+            check(&format!("9007199254740993.{zeros}1"));
+            check(&format!("9007199254740993{zeros}1e-{}", zeros.len() + 1));
+            check(&format!("0.{zeros}1e{}", zeros.len()));
+            check(&format!("1{zeros}e-{}", zeros.len()));
+        }
+    }
+
+    /// Random texts, with as many digits as doubles have and with more.
+    #[test]
+    fn decimal_is_read_as_the_standard_library_reads_it() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 11 ^ seed << 31
+        };
+        for _ in 0..100_000 {
+            let x = f64::from_bits(random());
+            let digits = random() % 30;
+            let texts = [
+                format!("{x:e}"),
+                format!("{x:.0$e}", digits as usize),
+                format!("{}.{}e{}", random(), random(), digits as i64 - 15),
+                format!("{}", random() as f64 / 1e6),
+            ];
+            for text in texts.iter().filter(|_| x.is_finite()) {
+                let expected: f64 = text.parse().unwrap();
+                let (actual, len) = strtod(text.as_bytes());
+                assert_eq!((actual.to_bits(), len), (expected.to_bits(), text.len()), "{text}");
+            }
         }
     }
 

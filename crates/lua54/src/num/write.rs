@@ -1,9 +1,8 @@
-//! Doubles to text. `{:e}` of Rust rounds to the digits wanted; here they get C's form.
+//! Doubles to text: the digits of [`exact`] rounded and in C's form.
 
 use std::fmt::{self, Write};
 
-use super::{FRACTION_BITS, round_half_even};
-use crate::text::Text;
+use super::{FRACTION_BITS, exact, round_half_even};
 
 /// The letter of a float conversion in a `printf` format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +58,8 @@ pub(crate) fn write_magnitude(
     let precision = precision.map(|digits| digits.min(MAX_PRECISION));
     let decimals = precision.unwrap_or(6);
     match conversion {
-        Conversion::Fixed => {
-            write!(out, "{x:.decimals$}")?;
-            if alternate && decimals == 0 { out.write_str(".") } else { Ok(()) }
-        }
-        Conversion::Exponent => Decimal::new(x, decimals)?.write_exponent(out, alternate),
+        Conversion::Fixed => write_fixed(out, x, decimals, alternate),
+        Conversion::Exponent => Decimal::new(x, decimals).write_exponent(out, alternate),
         Conversion::General => write_general(out, x, decimals.max(1), alternate),
         Conversion::Hexadecimal => write_hexadecimal(out, x, precision, alternate),
     }
@@ -74,7 +70,7 @@ fn write_general(out: &mut dyn Write, x: f64, significant: usize, alternate: boo
     if significant >= 14 && x < 1e14 && x.trunc() == x && !alternate {
         return write!(out, "{}", x as u64);
     }
-    let mut decimal = Decimal::new(x, significant - 1)?;
+    let mut decimal = Decimal::new(x, significant - 1);
     if !alternate {
         decimal.drop_trailing_zeros();
     }
@@ -85,34 +81,52 @@ fn write_general(out: &mut dyn Write, x: f64, significant: usize, alternate: boo
     }
 }
 
+fn write_fixed(out: &mut dyn Write, x: f64, decimals: usize, alternate: bool) -> fmt::Result {
+    let (mut digits, point) = exact::to_decimal(x);
+    match usize::try_from(point + decimals as i32) {
+        Ok(kept) => {
+            if exact::round(&mut digits, kept) {
+                digits.resize(kept + 1, b'0');
+            }
+        }
+        Err(_) => digits.clear(),
+    }
+    let zeros = (decimals + 1).saturating_sub(digits.len());
+    digits.splice(0..0, std::iter::repeat_n(b'0', zeros));
+    let (whole, fraction) = text(&digits).split_at(digits.len() - decimals);
+    let point = if alternate || decimals > 0 { "." } else { "" };
+    write!(out, "{whole}{point}{fraction}")
+}
+
+fn text(digits: &[u8]) -> &str {
+    std::str::from_utf8(digits).unwrap_or_default()
+}
+
 /// A number as decimal digits, the first of which has the weight 10^exponent.
 struct Decimal {
-    digits: Text<{ MAX_PRECISION + 8 }>,
+    digits: Vec<u8>,
     exponent: i32,
 }
 
 impl Decimal {
     /// Rounds to one digit and `decimals` more.
-    fn new(x: f64, decimals: usize) -> Result<Self, fmt::Error> {
-        let mut digits = Text::new();
-        write!(digits, "{x:.decimals$e}")?; // such as 1.25e-7
-        let exponent =
-            digits.as_str().split_once('e').and_then(|(_, text)| text.parse().ok()).ok_or(fmt::Error)?;
-        digits.truncate(1 + usize::from(decimals > 0) + decimals);
-        if decimals > 0 {
-            digits.remove(1); // the point
+    fn new(x: f64, decimals: usize) -> Self {
+        let (mut digits, mut point) = exact::to_decimal(x);
+        if digits.is_empty() {
+            point = 1;
         }
-        Ok(Decimal { digits, exponent })
+        let carried = exact::round(&mut digits, 1 + decimals);
+        Decimal { digits, exponent: point - 1 + i32::from(carried) }
     }
 
     fn drop_trailing_zeros(&mut self) {
-        let kept = self.digits.as_str().trim_end_matches('0').len();
+        let kept = text(&self.digits).trim_end_matches('0').len();
         self.digits.truncate(kept.max(1));
     }
 
     /// `d.ddde+XX`, the exponent with two figures at least.
     fn write_exponent(&self, out: &mut dyn Write, alternate: bool) -> fmt::Result {
-        let (first, rest) = self.digits.as_str().split_at(1);
+        let (first, rest) = text(&self.digits).split_at(1);
         let point = if alternate || !rest.is_empty() { "." } else { "" };
         let sign = if self.exponent < 0 { '-' } else { '+' };
         write!(out, "{first}{point}{rest}e{sign}{:02}", self.exponent.abs())
@@ -120,7 +134,7 @@ impl Decimal {
 
     /// The digits with the point where the exponent says, and zeros up to it.
     fn write_plain(&self, out: &mut dyn Write, alternate: bool) -> fmt::Result {
-        let digits = self.digits.as_str();
+        let digits = text(&self.digits);
         let Ok(whole) = usize::try_from(self.exponent + 1) else {
             let zeros = self.exponent.unsigned_abs() as usize - 1;
             return write!(out, "0.{:0<zeros$}{digits}", "");

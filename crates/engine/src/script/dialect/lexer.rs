@@ -1,6 +1,9 @@
 //! Lua 5.1's tokens.
 
+use lua54::num::{self, Conversion};
+
 use super::{Edit, Wrong};
+use crate::value::parse_decimal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
@@ -219,7 +222,7 @@ impl<'a> Lexer<'a> {
         let hex = matches!(text, [b'0', b'x' | b'X', ..]).then(|| &text[2..]);
         let is_number = match hex {
             Some(digits) => is_hexadecimal(digits),
-            None => std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok()),
+            None => parse_decimal(text).is_some(),
         };
         if !is_number {
             return Err(self.wrong_near("malformed number"));
@@ -229,7 +232,8 @@ impl<'a> Lexer<'a> {
             // 5.4 keeps the low 64 bits of these.
             let digit = |byte: &u8| f64::from(char::from(*byte).to_digit(16).unwrap_or(0));
             let x = digits.iter().fold(0.0, |x, byte| x * 16.0 + digit(byte));
-            self.edits.push(Edit { start: self.start, end: self.at, text: format!("{x:.1}").into_bytes() });
+            let text = num::fmt(x, Conversion::Fixed, Some(1)).into_bytes();
+            self.edits.push(Edit { start: self.start, end: self.at, text });
         }
         Ok(Token::Number)
     }
