@@ -13,6 +13,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
+use source::Extent;
+
 fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=csrc");
@@ -26,7 +28,12 @@ fn build() -> Result<(), String> {
     let csrc = dir_from_env("CARGO_MANIFEST_DIR")?.join("csrc");
     let out = dir_from_env("OUT_DIR")?;
     let wasm = env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
-    let whole = env::var_os("CARGO_FEATURE_MLUA").is_some();
+    let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let extent = match (has("MLUA"), has("LIBRARIES")) {
+        (true, _) => Extent::Whole,
+        (_, true) => Extent::Libraries,
+        _ => Extent::Least,
+    };
     let lua = source::locate()?;
 
     let mut c = if wasm { toolchain::wasm(&csrc.join("wasm"), &out)? } else { native() };
@@ -36,7 +43,7 @@ fn build() -> Result<(), String> {
         // As lua-src builds it: math.pow and friends, which Valkey's Lua 5.1 has, come with this.
         .define("LUA_COMPAT_5_3", None);
     include_first(&mut c, &csrc.join("deterministic.h"));
-    c.files(source::edited(&lua, &out, whole)?).file(csrc.join("absent.c"));
+    c.files(source::edited(&lua, &out, extent)?).file(csrc.join("absent.c"));
     c.try_compile("lua54").map_err(|e| format!("cannot compile Lua: {e}"))?;
 
     println!("cargo::rustc-link-search=native={}", out.display());

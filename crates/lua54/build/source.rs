@@ -116,9 +116,12 @@ const TRIMS: &[Edit] = &[
     },
 ];
 
-/// What stays of the libraries where nobody uses mlua: a file, its list of functions, their names. The other functions
-/// are replaced by the engine, or no script of it may reach them.
-const KEPT: &[(&str, &str, &[&str])] = &[
+/// A file, its list of functions, the names of those that stay.
+type List = (&'static str, &'static str, &'static [&'static str]);
+
+/// What stays of the libraries where nobody uses mlua. The other functions are replaced by the engine, or no script of it
+/// may reach them.
+const KEPT: &[List] = &[
     ("lbaselib.c", "base_funcs", &["rawequal", "type"]),
     ("lcorolib.c", "co_funcs", &["create", "resume", "status", "wrap", "yield"]),
     (
@@ -137,6 +140,20 @@ const KEPT: &[(&str, &str, &[&str])] = &[
     ),
     ("ltablib.c", "tab_funcs", &["concat"]),
 ];
+
+/// What stays without the feature `libraries`; libraries not named here are not opened.
+const LEAST: &[List] =
+    &[("lbaselib.c", "base_funcs", &["rawequal", "type"]), ("lstrlib.c", "strlib", &["find"])];
+
+/// How much of Lua is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Whole,
+    /// What the engine takes.
+    Libraries,
+    /// What the scripts of the pages take.
+    Least,
+}
 
 /// The folder of Lua 5.4 inside the `lua-src` crate. That crate tells nobody where it is, so cargo is asked.
 pub fn locate() -> Result<PathBuf, String> {
@@ -160,9 +177,13 @@ pub fn locate() -> Result<PathBuf, String> {
 }
 
 /// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in
-/// place. Not `whole` is without what the engine does not use.
-pub fn edited(lua: &Path, out: &Path, whole: bool) -> Result<Vec<PathBuf>, String> {
-    let (trims, kept) = if whole { (&[][..], &[][..]) } else { (TRIMS, KEPT) };
+/// place.
+pub fn edited(lua: &Path, out: &Path, extent: Extent) -> Result<Vec<PathBuf>, String> {
+    let (trims, kept) = match extent {
+        Extent::Whole => (&[][..], &[][..]),
+        Extent::Libraries => (TRIMS, KEPT),
+        Extent::Least => (TRIMS, LEAST),
+    };
     let mut units = Vec::new();
     let (mut edits_made, mut lists_cut) = (0, 0);
     for path in sorted_files(lua)? {

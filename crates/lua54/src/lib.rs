@@ -4,7 +4,8 @@
 //! The engine speaks to Lua through its C API, [`ffi`], and a [`State`] that owns the Lua state. With the feature
 //! `mlua`, which is on by default, there is mlua's safe API too, over the same Lua: `use lua54::mlua`. It is what
 //! mlua's feature `vendored` does, with one more target. Without it Lua's libraries hold only what the engine takes of
-//! them, for the size of the pages; `KEPT` and `TRIMS` in `build/source.rs` say what that is.
+//! them, and without the feature `libraries` only what the scripts of the pages take, for the size of the pages: `KEPT`,
+//! `LEAST` and `TRIMS` in `build/source.rs`.
 //!
 //! # What differs from plain Lua 5.4
 //!

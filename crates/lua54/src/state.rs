@@ -40,15 +40,18 @@ type Library = (&'static CStr, unsafe extern "C-unwind" fn(*mut ffi::lua_State) 
 /// What reaches nothing outside of Lua.
 const LIBRARIES: &[Library] = &[
     (c"_G", ffi::luaopen_base),
-    (c"coroutine", ffi::luaopen_coroutine),
-    (c"table", ffi::luaopen_table),
     (c"string", ffi::luaopen_string),
+    #[cfg(feature = "libraries")]
+    (c"coroutine", ffi::luaopen_coroutine),
+    #[cfg(feature = "libraries")]
+    (c"table", ffi::luaopen_table),
+    #[cfg(feature = "libraries")]
     (c"math", ffi::luaopen_math),
 ];
 
 impl State {
-    /// A state with the libraries base, coroutine, table, string and math; without the feature `mlua` in them only what
-    /// the engine takes (`build/source.rs`).
+    /// A state with the libraries base and string, and with the feature `libraries` coroutine, table and math. Without
+    /// the feature `mlua` they hold only what the engine takes (`build/source.rs`).
     ///
     /// # Errors
     /// There is no memory for it.
@@ -216,7 +219,7 @@ unsafe extern "C" fn allocate(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mlua"))]
 mod tests {
     use super::*;
 
