@@ -42,6 +42,9 @@ fn build() -> Result<(), String> {
         .include(&lua)
         // As lua-src builds it: math.pow and friends, which Valkey's Lua 5.1 has, come with this.
         .define("LUA_COMPAT_5_3", None);
+    if extent == Extent::Least {
+        c.define("LUA54_LEAST", None);
+    }
     include_first(&mut c, &csrc.join("deterministic.h"));
     c.files(source::edited(&lua, &out, extent)?).file(csrc.join("absent.c"));
     c.try_compile("lua54").map_err(|e| format!("cannot compile Lua: {e}"))?;

@@ -52,7 +52,7 @@
 pub mod num;
 mod state;
 
-#[cfg(any(target_arch = "wasm32", all(test, feature = "mlua")))]
+#[cfg(any(all(target_arch = "wasm32", feature = "libraries"), all(test, feature = "mlua")))]
 mod printf;
 #[cfg(any(target_arch = "wasm32", all(test, feature = "mlua")))]
 mod text;

@@ -17,6 +17,7 @@ impl<const N: usize> Text<N> {
         &self.bytes[..self.len]
     }
 
+    #[cfg(feature = "libraries")]
     pub(crate) fn make_ascii_uppercase(&mut self) {
         self.bytes[..self.len].make_ascii_uppercase();
     }
