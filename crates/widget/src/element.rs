@@ -13,6 +13,7 @@ use crate::widget::{ELEMENTS, Element};
 #[derive(Clone, Debug)]
 pub struct Host {
     pub element: HtmlElement,
+    #[cfg(feature = "readouts")]
     changed: ArcTrigger,
 }
 
@@ -43,7 +44,11 @@ pub fn style(tag: &str) -> Result<String, JsError> {
 pub fn mount(tag: &str, host: HtmlElement, into: HtmlElement) -> Result<Mounted, JsError> {
     let view = find(tag)?.view;
     let changed = ArcTrigger::new();
-    let host = Host { element: host, changed: changed.clone() };
+    let host = Host {
+        element: host,
+        #[cfg(feature = "readouts")]
+        changed: changed.clone(),
+    };
     Ok(Mounted { _handle: Handle(mount_to(into, move || view(host))), changed })
 }
 
@@ -57,30 +62,26 @@ impl Mounted {
 
 impl Host {
     /// An attribute of the element; where this is called reactively, it is called again when attributes change.
+    #[cfg(feature = "readouts")]
     pub fn attribute(&self, name: &str) -> Option<String> {
         self.changed.track();
         self.element.get_attribute(name)
     }
 
-    /// Tells the page, see [`tell`].
+    /// Tells the page: an event that crosses the shadow root, with a detail that JSON can hold.
     pub fn tell(&self, event: &str, detail: &[(&str, JsValue)]) {
-        tell(&self.element, event, detail);
-    }
-}
-
-/// Tells the page: an event that crosses the shadow root, with a detail that JSON can hold.
-pub fn tell(host: &HtmlElement, event: &str, detail: &[(&str, JsValue)]) {
-    let object = js_sys::Object::new();
-    for (name, value) in detail {
-        // Setting a property of a new plain object cannot fail.
-        let _ = js_sys::Reflect::set(&object, &JsValue::from_str(name), value);
-    }
-    let init = CustomEventInit::new();
-    init.set_bubbles(true);
-    init.set_composed(true);
-    init.set_detail(&object);
-    if let Ok(event) = CustomEvent::new_with_event_init_dict(event, &init) {
-        let _ = host.dispatch_event(&event);
+        let object = js_sys::Object::new();
+        for (name, value) in detail {
+            // Setting a property of a new plain object cannot fail.
+            let _ = js_sys::Reflect::set(&object, &JsValue::from_str(name), value);
+        }
+        let init = CustomEventInit::new();
+        init.set_bubbles(true);
+        init.set_composed(true);
+        init.set_detail(&object);
+        if let Ok(event) = CustomEvent::new_with_event_init_dict(event, &init) {
+            let _ = self.element.dispatch_event(&event);
+        }
     }
 }
 

@@ -152,7 +152,9 @@ fn clippy_wasm(context: &Context) -> Result<Count> {
     for (_, package) in WASM_CRATES {
         command.args(["--package", package]);
     }
-    quiet(command.args(["--", "--deny", "warnings"]))
+    quiet(command.args(["--", "--deny", "warnings"]))?;
+    let mut smallest = context.cargo(&["clippy", "--target", WASM_TARGET, "--package", "echomq-widget"]);
+    quiet(smallest.args(["--no-default-features", "--", "--deny", "warnings"]))
 }
 
 /// The advisory database is a git repository on a host that a build machine need not reach, so advisories are

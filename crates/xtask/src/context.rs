@@ -59,7 +59,9 @@ impl Context {
     /// Cargo, held to Cargo.lock where the task asked for it.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = self.command("cargo");
-        let (subcommand, rest) = arguments.split_at(arguments.len().min(1));
+        // nextest is a program of its own: the options follow its subcommand, not Cargo's.
+        let words = if arguments.first() == Some(&"nextest") { 2 } else { 1 };
+        let (subcommand, rest) = arguments.split_at(arguments.len().min(words));
         command.args(subcommand);
         if self.locked {
             command.arg("--locked");
