@@ -83,6 +83,8 @@ breaks! {
         caught by ["L2", "L6"];
     claim_that_hands_out_the_youngest: "claim", "'ZRANGE', KEYS[1], 0, 0" => "'ZRANGE', KEYS[1], -1, -1",
         caught by ["L2"];
+    claim_with_the_lease_a_second_long: "claim", "now + tonumber(lease)" => "now + tonumber(lease) + 1000",
+        caught by ["L2", "L6"];
     claim_with_the_lease_off_by_1000: "claim", "now + tonumber(lease)" => "now + tonumber(lease) * 1000",
         caught by ["L2", "L6"];
     claim_with_the_lease_in_seconds: "claim", "local now = time[1] * 1000" => "local now = time[1]",

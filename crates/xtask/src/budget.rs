@@ -15,7 +15,7 @@ use crate::{context::Context, run};
 const BUDGET_BYTES: usize = 200_000;
 
 /// What a page with every readout may weigh until it, too, fits the budget. It only ever goes down.
-const CEILING_BYTES: usize = 240_000;
+const CEILING_BYTES: usize = 225_000;
 
 /// The page that is within the budget and must stay there, below dist/.
 const WITHIN: &str = "rung/index.html";
