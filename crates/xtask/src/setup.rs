@@ -57,6 +57,7 @@ const STEPS: &[Step] = &[
         present: |context| tools::TRUNK_TOOL.present(context),
         install: |context| tools::TRUNK_TOOL.install(context),
     },
+    Step { name: "git", serve: false, present: tools::git_present, install: tools::git_install },
     Step {
         name: "wasm-pack",
         serve: false,

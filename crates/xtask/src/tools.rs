@@ -33,6 +33,9 @@ const NODE_NEED: Need = Need {
     brew: "node",
 };
 
+/// A checkout can be there without git; `tidy` asks it which files are ours.
+const GIT_NEED: Need = Need { what: "git", debian: &["git"], fedora: "git", brew: "git" };
+
 /// A program from crates.io, in one pinned version.
 #[derive(Debug, Clone, Copy)]
 pub struct CargoTool {
@@ -185,6 +188,15 @@ fn major_version(context: &Context, program: &str) -> Option<u32> {
     context.find(program)?;
     let text = run::output(context.command(program).arg("-dumpversion")).ok()?;
     text.trim().split('.').next()?.parse().ok()
+}
+
+pub fn git_present(context: &Context) -> Option<String> {
+    let text = run::output(context.command("git").arg("--version")).ok()?;
+    Some(text.trim().trim_start_matches("git version ").to_owned())
+}
+
+pub fn git_install(context: &Context) -> Result<()> {
+    GIT_NEED.install(context)
 }
 
 pub fn node_present(context: &Context) -> Option<String> {
