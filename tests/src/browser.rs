@@ -197,7 +197,9 @@ impl Page {
             }
         }
         // The tab that the browser starts with is no request of the page, and a data URL asks nobody.
-        urls.retain(|url| !url.starts_with("chrome:") && !url.starts_with("data:"));
+        // The browser's own pages, such as its new tab, are not the page's doing, and `data:` asks nobody.
+        let own = ["chrome:", "chrome-untrusted:", "data:"];
+        urls.retain(|url| !own.iter().any(|scheme| url.starts_with(scheme)));
         Ok(urls)
     }
 }
