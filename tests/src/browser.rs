@@ -196,7 +196,6 @@ impl Page {
                 urls.extend(event["params"]["request"]["url"].as_str().map(str::to_owned));
             }
         }
-        // The tab that the browser starts with is no request of the page, and a data URL asks nobody.
         // The browser's own pages, such as its new tab, are not the page's doing, and `data:` asks nobody.
         let own = ["chrome:", "chrome-untrusted:", "data:"];
         urls.retain(|url| !own.iter().any(|scheme| url.starts_with(scheme)));
