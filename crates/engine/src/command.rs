@@ -12,7 +12,8 @@
 //!   nothing.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
-//! - Field expiry of hashes (HEXPIRE …), SORT, DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are
+//! - SORT leaves elements that compare equal in their order, where a server may exchange them.
+//! - Field expiry of hashes (HEXPIRE …), DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are
 //!   not there yet.
 
 mod args;
@@ -35,6 +36,8 @@ mod scripting;
 mod server;
 #[cfg(feature = "set")]
 mod set;
+#[cfg(feature = "sort")]
+mod sort;
 mod string;
 mod table;
 mod transaction;

@@ -119,6 +119,7 @@ texts! {
     GETKEYS_ARITY = "ERR Invalid number of arguments specified for command";
     GETKEYS_NONE = "ERR The command has no key arguments";
     GETKEYS_ARGS = "ERR Invalid arguments specified for command";
+    SORT_NUMBER = "ERR One or more scores can't be converted into double";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";
 }
 

@@ -21,6 +21,9 @@ pub struct Session {
     pub(crate) watched: Vec<WatchedKey>,
     /// A script that must not write runs for this session.
     pub(crate) read_only: bool,
+    /// Commands of this session come from a script.
+    #[cfg(feature = "sort")]
+    pub(crate) in_script: bool,
     pub(crate) library: Library,
 }
 

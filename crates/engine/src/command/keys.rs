@@ -19,6 +19,9 @@ pub(crate) enum Place {
     Range { first: usize, last: i32, step: usize },
     /// A number at `at`, and that many keys after it in steps of `step`.
     Counted { at: usize, step: usize },
+    /// Behind the last STORE among the options of SORT.
+    #[cfg(feature = "sort")]
+    BehindStore,
 }
 
 const fn range(first: usize, last: i32, step: usize, write: bool) -> KeySpec {
@@ -50,6 +53,11 @@ pub(super) const WRITE_COUNTED_PAIRS: &[KeySpec] =
 pub(super) const WRITE_COUNTED_1: &[KeySpec] = &[counted(1, true)];
 pub(super) const WRITE_COUNTED_2: &[KeySpec] = &[counted(2, true)];
 
+/// The keys that BY and GET lead to depend on the data, so nobody can name them.
+#[cfg(feature = "sort")]
+pub(super) const SORT: &[KeySpec] =
+    &[range(1, 0, 1, false), KeySpec { place: Place::BehindStore, write: true }];
+
 /// The positions in argv of the keys of a call, each with whether the command may write it. A call whose count of
 /// keys makes no sense has none.
 pub(crate) fn keys_of(row: &Row, argv: &[&[u8]]) -> Vec<(usize, bool)> {
@@ -66,10 +74,35 @@ pub(crate) fn keys_of(row: &Row, argv: &[&[u8]]) -> Vec<(usize, bool)> {
                 }
                 (at + 1, end, step)
             }
+            #[cfg(feature = "sort")]
+            Place::BehindStore => match behind_store(argv) {
+                Some(at) => (at, at + 1, 1),
+                None => continue,
+            },
         };
         keys.extend((first..end).step_by(step.max(1)).map(|at| (at, spec.write)));
     }
     keys
+}
+
+#[cfg(feature = "sort")]
+fn behind_store(argv: &[&[u8]]) -> Option<usize> {
+    let is = |at: usize, word: &[u8]| argv.get(at).is_some_and(|arg: &&[u8]| arg.eq_ignore_ascii_case(word));
+    let mut found = None;
+    let mut at = 2;
+    while at < argv.len() {
+        if is(at, b"STORE") && at + 1 < argv.len() {
+            found = Some(at + 1);
+        }
+        at += if is(at, b"LIMIT") {
+            3
+        } else if is(at, b"GET") || is(at, b"BY") {
+            2
+        } else {
+            1
+        };
+    }
+    found
 }
 
 /// One past the last key of a range, inside argv.

@@ -33,6 +33,8 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     super::list::ROWS,
     #[cfg(feature = "set")]
     super::set::ROWS,
+    #[cfg(feature = "sort")]
+    super::sort::ROWS,
     #[cfg(feature = "commands")]
     super::scripting::MORE,
     #[cfg(feature = "commands")]

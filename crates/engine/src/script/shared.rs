@@ -78,7 +78,13 @@ impl Shared {
 
     /// Makes everything as it is at the start of a run.
     pub fn begin(&self, session: &Session, access: Access) {
-        *self.session.borrow_mut() = Session { id: session.id, db: session.db, ..Session::default() };
+        *self.session.borrow_mut() = Session {
+            id: session.id,
+            db: session.db,
+            #[cfg(feature = "sort")]
+            in_script: true,
+            ..Session::default()
+        };
         self.access.set(access);
         self.instructions.set(0);
         self.wrote.set(false);
