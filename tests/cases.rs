@@ -1,8 +1,8 @@
 //! Every dialogue in `cases/`, on the engine and on every real server at hand: the same text, to the byte.
 
 use echomq_engine::{Clock, Config, Reply, Version};
+use emq_verify::cases::{CaseFile, Clients, EngineClients, ServerClients, release, run};
 use emq_verify::server::Server;
-use lab_tests::cases::{CaseFile, Clients, EngineClients, ServerClients, release, run, split};
 
 fn files() -> Vec<(String, CaseFile)> {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
@@ -10,11 +10,7 @@ fn files() -> Vec<(String, CaseFile)> {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&path).unwrap();
-        files.push((
-            name,
-            toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-        ));
+        files.push((name, CaseFile::read(&path).unwrap()));
     }
     files.sort_by(|a, b| a.0.cmp(&b.0));
     files
@@ -55,15 +51,6 @@ fn every_server_answers_as_recorded() {
         let name = format!("valkey {}", server.version());
         check(&name, &mut ServerClients::new(server));
     }
-}
-
-#[test]
-fn lines_are_split_as_in_valkey_cli() {
-    let words = |line: &str| split(line).unwrap();
-    assert_eq!(words(r#"SET "a b" 'c d' "#), [b"SET".to_vec(), b"a b".to_vec(), b"c d".to_vec()]);
-    assert_eq!(words(r#""\x00\xff\n\"\\" '\''"#), [b"\x00\xff\n\"\\".to_vec(), b"'".to_vec()]);
-    assert_eq!(words(r#""" x"#), [b"".to_vec(), b"x".to_vec()]);
-    assert_eq!(split(r#""open"#), None);
 }
 
 /// Arity, flags and key positions of a `COMMAND INFO` entry, flags in order of name.

@@ -1,7 +1,6 @@
 //! Helpers shared by the tests in this folder.
 
 pub mod browser;
-pub mod cases;
 pub mod driver;
 pub mod element;
 pub mod html;

@@ -3,6 +3,7 @@
 mod bench;
 mod call;
 mod keys;
+mod parity;
 mod rung;
 mod sha;
 
@@ -18,6 +19,7 @@ pub enum Command {
     Call(call::Call),
     Keys(keys::Keys),
     Sha(sha::Sha),
+    Parity(parity::Parity),
     Bench(bench::Bench),
 }
 
@@ -50,6 +52,7 @@ impl Command {
             Command::Call(command) => command.run(console),
             Command::Keys(command) => command.run(console),
             Command::Sha(command) => command.run(console),
+            Command::Parity(command) => command.run(console),
             Command::Bench(command) => command.run(console),
         }
     }

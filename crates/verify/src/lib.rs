@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod cases;
 pub mod on;
 pub mod resp;
 pub mod server;
