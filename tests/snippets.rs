@@ -51,7 +51,7 @@ fn present(attempts: u64, verb: &Verb, token: &str) -> Offered {
     session.press(token).unwrap();
     let script =
         if *verb == Verb::Complete { &Scripts::bundled().complete } else { &Scripts::bundled().retry };
-    let once = Shown::new(session.staged_mut(), script).unwrap().once;
+    let once = Shown::new(&mut session.staged_mut(), script).unwrap().once;
     Offered { once, calls: session.staged().acts().iter().map(Called::from).collect() }
 }
 

@@ -45,9 +45,10 @@ fn press(attempts: u64, verb: &Verb, token: &str) -> Verdict {
     let (answer, meaning, untouched, gone) = on_every_wire(|wire, queue| {
         let mut session = Present::new(wire, queue, attempts, verb.clone())?;
         let readout = session.press(token)?;
-        let act = session.staged().last().ok_or_else(|| anyhow::anyhow!("no act"))?;
-        let (untouched, gone) = (act.before == act.after, session.staged().is_gone());
-        session.staged_mut().clear()?;
+        let mut staged = session.staged_mut();
+        let act = staged.last().ok_or_else(|| anyhow::anyhow!("no act"))?;
+        let (untouched, gone) = (act.before == act.after, staged.is_gone());
+        staged.clear()?;
         Ok((readout.answer, readout.meaning, untouched, gone))
     })
     .unwrap();

@@ -41,7 +41,7 @@ fn presses(wire: Box<dyn Wire>, attempts: u64, verb: Verb, tokens: [&str; 3]) ->
             seen.push(session.staged().readout());
         }
     }
-    remove(session.staged_mut());
+    remove(&mut session.staged_mut());
     seen
 }
 
@@ -82,7 +82,7 @@ fn the_walk() {
         }
         walk.go_to(2).unwrap();
         seen.push((walk.step().unwrap().unwrap(), walk.staged().readout()));
-        remove(walk.staged_mut());
+        remove(&mut walk.staged_mut());
         seen
     });
 }

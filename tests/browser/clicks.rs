@@ -71,7 +71,7 @@ fn presented(
         let mut said = Vec::new();
         for token in tokens {
             session.press(token)?;
-            let shown = Shown::new(session.staged_mut(), script(Scripts::bundled()))?;
+            let shown = Shown::new(&mut session.staged_mut(), script(Scripts::bundled()))?;
             said.push(shown.said.context("a press says something")?);
         }
         session.staged_mut().clear()?;

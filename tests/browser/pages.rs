@@ -197,7 +197,9 @@ async fn the_rung_page_can_be_read_without_javascript() -> Result<()> {
 fn fenced(token: &str) -> Result<Said> {
     let mut session = Present::new(Box::new(EngineWire::default().traced()), "fence", 1, Verb::Complete)?;
     session.press(token)?;
-    Shown::new(session.staged_mut(), &Scripts::bundled().complete)?.said.context("a press says something")
+    Shown::new(&mut session.staged_mut(), &Scripts::bundled().complete)?
+        .said
+        .context("a press says something")
 }
 
 /// A link opens the readout that wrote it, in another browser too.

@@ -124,7 +124,7 @@ mod tests {
         let mut session = Present::new(wire, "a<b>&\"c", 1, verb).unwrap();
         for token in [hostile, "1"] {
             session.press(token).unwrap();
-            let shown = Shown::new(session.staged_mut(), &Scripts::bundled().retry).unwrap();
+            let shown = Shown::new(&mut session.staged_mut(), &Scripts::bundled().retry).unwrap();
             let drawn = [
                 super::readout::html(shown.said.as_ref(), hostile),
                 super::readout::html(None, hostile),

@@ -15,4 +15,5 @@ pub mod scene;
 pub mod served;
 pub mod shown;
 pub mod staged;
+pub mod stages;
 pub mod walk;

@@ -2,8 +2,11 @@
 //! text of a page's author becomes markup, and no sequence of asks breaks anything.
 
 use echomq_widget::part::Slot;
+use echomq_widget::session::bench::Bench;
 use echomq_widget::session::desk::Desk;
+use echomq_widget::session::kind::{COMPLETE, FENCE, RETRY};
 use echomq_widget::session::model::{Detail, Model, Told};
+use echomq_widget::session::stages::Stages;
 use echomq_widget::session::walk::Walk;
 
 fn none(_: &'static str) -> Option<String> {
@@ -11,7 +14,7 @@ fn none(_: &'static str) -> Option<String> {
 }
 
 fn walk(attribute: impl Fn(&'static str) -> Option<String>) -> Walk {
-    Walk::new(&attribute).unwrap()
+    Walk::new(&attribute, &Stages::default()).unwrap()
 }
 
 fn desk(attribute: impl Fn(&'static str) -> Option<String>) -> Desk {
@@ -88,6 +91,81 @@ fn a_walk_plays_by_itself_in_silence_and_tells_its_last_step() {
     assert_eq!((walk.beat_ms(), walk.link()), (None, vec![("step", "2".to_owned())]));
 }
 
+fn in_queue(name: &'static str) -> Option<String> {
+    (name == "queue").then(|| "mail".to_owned())
+}
+
+#[test]
+fn elements_of_one_queue_show_one_job() {
+    let stages = Stages::default();
+    let mut fence = Bench::new(&FENCE, &in_queue, &stages);
+    let mut retry = Bench::new(&RETRY, &in_queue, &stages);
+    let mut alone = Bench::new(&COMPLETE, &none, &stages);
+    let untouched = alone.slots();
+    retry.ask("holder", "");
+    fence.refresh();
+    assert_eq!(attribute(&fence, "map", "data-at"), "schedule");
+    assert_eq!(html(&fence, "readout"), html(&retry, "readout"), "what one has done, the other tells");
+    assert!(html(&fence, "name").contains("retry"), "{}", html(&fence, "name"));
+    // Alone, a press would have staged the job again; here the late holder meets what the other made of it.
+    fence.ask("holder", "");
+    retry.refresh();
+    assert_eq!(
+        (attribute(&retry, "map", "data-at"), html(&retry, "keys").contains("removed")),
+        ("gone".into(), true)
+    );
+    fence.ask("back", "");
+    fence.ask("back", "");
+    retry.refresh();
+    assert_eq!(attribute(&retry, "back", "aria-disabled"), "true");
+    retry.ask("attempts", "7");
+    fence.refresh();
+    assert_eq!(html(&fence, "holder"), "presents token 7");
+    let mut changed = Bench::new(
+        &FENCE,
+        &|name| if name == "attempts" { Some("3".into()) } else { in_queue(name) },
+        &stages,
+    );
+    assert_eq!(html(&changed, "holder"), "presents token 7", "the first to come has set the scene");
+    changed.start();
+    fence.refresh();
+    assert_eq!(html(&fence, "holder"), "presents token 3");
+    drop(changed);
+    alone.refresh();
+    assert_eq!(alone.slots().len(), untouched.len());
+    assert_eq!(attribute(&alone, "map", "data-at"), "active");
+    drop((fence, retry));
+    let new = Bench::new(&FENCE, &in_queue, &stages);
+    assert_eq!(html(&new, "holder"), "presents token 1", "the stage went with the last that showed it");
+}
+
+#[test]
+fn a_walk_counts_its_own_steps_among_what_others_do() {
+    let stages = Stages::default();
+    let mut fence = Bench::new(&FENCE, &in_queue, &stages);
+    let mut walk = Walk::new(&in_queue, &stages).unwrap();
+    walk.ask("step", "");
+    fence.refresh();
+    assert_eq!(
+        (html(&fence, "holder"), attribute(&fence, "map", "data-at")),
+        ("presents token 1".into(), "active".into())
+    );
+    fence.ask("zombie", "");
+    walk.refresh();
+    assert!(html(&walk, "readout").contains("EMQSTALE"), "{}", html(&walk, "readout"));
+    assert!(!html(&walk, "readout").contains("Step "));
+    walk.ask("step", "");
+    assert!(html(&walk, "readout").contains("Step 2 of 4: retry."), "{}", html(&walk, "readout"));
+    walk.ask("End", "");
+    fence.refresh();
+    assert_eq!(html(&fence, "holder"), "presents token 2", "the second life");
+    walk.ask("at1", "");
+    assert!(html(&walk, "readout").contains("Step 1 of 4: claim."), "{}", html(&walk, "readout"));
+    walk.ask("restart", "");
+    fence.refresh();
+    assert_eq!(attribute(&fence, "map", "data-at"), "pending");
+}
+
 #[test]
 fn a_bad_attribute_is_told_and_the_rest_of_the_scene_stands() {
     let hostile = "<img src=x>";
@@ -101,7 +179,7 @@ fn a_bad_attribute_is_told_and_the_rest_of_the_scene_stands() {
     let bad = desk(|name| (name == "mode").then(|| hostile.to_owned()));
     assert_eq!(html(&bad, "trouble"), "A race is finished by split or by evalsha: this names neither.");
     assert!(Desk::new(&|name| (name == "queue").then(|| "a}b".to_owned())).is_err());
-    assert!(Walk::new(&|name| (name == "queue").then(|| "a}b".to_owned())).is_err());
+    assert!(Walk::new(&|name| (name == "queue").then(|| "a}b".to_owned()), &Stages::default()).is_err());
     let drawn: String = desk(|name| (name == "queue").then(|| hostile.to_owned()))
         .slots()
         .into_iter()

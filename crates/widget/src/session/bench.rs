@@ -1,13 +1,14 @@
 //! An element that presents tokens, without its view: what a reader asks of it, and what stands in the slots of its
 //! markup. `<emq-fence>`, `<emq-complete>` and `<emq-retry>` are three of a kind.
 
+use echomq_core::Script;
 use echomq_core::snippet::Language;
-use echomq_core::{EngineWire, Script};
 
 use super::model::{Attributes, Detail, Model, Told};
 use super::present::{Present, Verb};
 use super::scene::{ATTEMPTS, BadAttribute, Scene};
 use super::shown::Shown;
+use super::stages::{SharedStage, Stages};
 use crate::part::{self, Slot, escape};
 
 const BAR: &str = r#"<div part="buttons" role="group" aria-label="Go back">
@@ -50,7 +51,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new(kind: &'static Kind, attribute: Attributes<'_>) -> Bench {
+    pub fn new(kind: &'static Kind, attribute: Attributes<'_>, stages: &Stages) -> Bench {
         let base = Scene::read(attribute, &(kind.defaults)());
         let scene = base.clone().unwrap_or_else(|_| (kind.defaults)());
         let mut bench = Bench {
@@ -65,7 +66,17 @@ impl Bench {
             language: Language::Shell,
             acts: 0,
         };
-        bench.stage();
+        if let Err(bad) = &bench.base {
+            bench.trouble = bad.to_string();
+            return bench;
+        }
+        match stages.open(attribute("queue"), kind.key, bench.scene.attempts) {
+            Ok(stage) => {
+                bench.session = Some(Present::on(stage, (kind.verb)(&bench.scene)));
+                bench.refresh();
+            }
+            Err(error) => bench.trouble = error.to_string(),
+        }
         bench
     }
 
@@ -119,7 +130,7 @@ impl Bench {
                 // A number that is half typed sets no scene.
                 if let Some(attempts) = value.parse().ok().filter(|number| ATTEMPTS.contains(number)) {
                     self.scene.attempts = attempts;
-                    self.stage();
+                    self.set_stage();
                 }
             }
             _ => {}
@@ -127,25 +138,24 @@ impl Bench {
     }
 
     /// Sets the stage as the scene says.
-    fn stage(&mut self) {
-        self.session = None;
-        if let Err(bad) = &self.base {
-            self.trouble = bad.to_string();
-            return;
+    fn set_stage(&mut self) {
+        let attempts = self.scene.attempts;
+        if self.with(|session| session.staged_mut().set_attempts(attempts)).is_some() {
+            self.show();
         }
-        let wire = Box::new(EngineWire::default().traced());
-        match Present::new(wire, &self.scene.queue, self.scene.attempts, (self.kind.verb)(&self.scene)) {
-            Ok(session) => {
-                self.session = Some(session);
-                self.show();
-            }
-            Err(error) => self.trouble = error.to_string(),
+    }
+
+    /// The token that passes: the row's attempts, and before the first claim what the scene asks for.
+    fn holder(&self) -> String {
+        match &*self.shown.attempts {
+            "" | "0" => self.scene.attempts.to_string(),
+            attempts => attempts.to_owned(),
         }
     }
 
     fn show(&mut self) {
         let script = (self.kind.script)();
-        if let Some(shown) = self.with(|session| Shown::new(session.staged_mut(), script)) {
+        if let Some(shown) = self.with(|session| Shown::new(&mut session.staged_mut(), script)) {
             self.shown = shown;
             self.acts = self.acts.wrapping_add(1);
         }
@@ -170,7 +180,7 @@ impl Model for Bench {
             Slot::Attribute("frame", "data-state", state.to_owned()),
             html("trouble", escape(&self.trouble)),
             Slot::Attribute("back", "aria-disabled", (shown.steps == 0).to_string()),
-            html("holder", format!("presents token {}", scene.attempts)),
+            html("holder", format!("presents token {}", escape(&self.holder()))),
             html("zombie", format!("presents token {}", escape(&scene.token))),
             Slot::Value("attempts", scene.attempts.to_string()),
             Slot::Value("max", scene.max.clone()),
@@ -182,7 +192,7 @@ impl Model for Bench {
 
     fn ask(&mut self, what: &str, value: &str) -> Vec<Told> {
         match what {
-            "holder" => self.press(&self.scene.attempts.to_string()),
+            "holder" => self.press(&self.holder()),
             "zombie" => self.press(&self.scene.token.clone()),
             "any" => self.press(&self.typed.clone()),
             "back" => self.step(|session| session.staged_mut().back().map(drop)),
@@ -200,7 +210,7 @@ impl Model for Bench {
         match base.with(values) {
             Ok(scene) if scene != self.scene => {
                 self.scene = scene;
-                self.stage();
+                self.set_stage();
             }
             Ok(_) => {}
             // A link that somebody changed may name a scene that cannot be set.
@@ -217,6 +227,25 @@ impl Model for Bench {
     fn link(&self) -> Vec<(&'static str, String)> {
         let token = self.token.iter().map(|token| ("token", token.clone()));
         token.chain(self.base.iter().flat_map(|base| self.scene.changes(base))).collect()
+    }
+
+    fn stage(&self) -> Option<&SharedStage> {
+        self.session.as_ref().map(Present::stage)
+    }
+
+    fn start(&mut self) {
+        if let Ok(base) = &self.base {
+            self.scene = base.clone();
+            self.set_stage();
+        }
+    }
+
+    fn refresh(&mut self) {
+        let attempts = self.session.as_ref().map_or(0, |session| session.staged().attempts());
+        if attempts > 0 {
+            self.scene.attempts = attempts;
+        }
+        self.show();
     }
 }
 
@@ -241,9 +270,10 @@ mod tests {
     use crate::part::Slot;
     use crate::session::kind::ALL;
     use crate::session::model::{Detail, Model as _};
+    use crate::session::stages::Stages;
 
     fn bench(kind: &'static super::Kind) -> Bench {
-        Bench::new(kind, &|_| None)
+        Bench::new(kind, &|_| None, &Stages::default())
     }
 
     fn html(bench: &Bench, name: &str) -> String {
@@ -299,14 +329,16 @@ mod tests {
 
     #[test]
     fn a_bad_attribute_is_told_and_nothing_can_be_pressed() {
-        let mut bench = Bench::new(ALL[0], &|name| (name == "attempts").then(|| "two".to_owned()));
+        let mut bench =
+            Bench::new(ALL[0], &|name| (name == "attempts").then(|| "two".to_owned()), &Stages::default());
         assert_eq!(html(&bench, "trouble"), "attempts=&quot;two&quot; is not a whole number from 1 to 99.");
         for ask in ["holder", "zombie", "any", "back", "reset", "nonsense"] {
             assert_eq!(bench.ask(ask, "1"), []);
         }
         bench.open(&[("token".to_owned(), "1".to_owned())]);
         assert!(html(&bench, "readout").contains("initial"));
-        let bench = Bench::new(ALL[0], &|name| (name == "queue").then(|| "a}b".to_owned()));
+        let bench =
+            Bench::new(ALL[0], &|name| (name == "queue").then(|| "a}b".to_owned()), &Stages::default());
         assert!(!html(&bench, "trouble").is_empty());
     }
 

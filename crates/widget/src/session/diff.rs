@@ -132,9 +132,10 @@ mod tests {
         let wire: Box<dyn Wire> = Box::new(EngineWire::default());
         let mut session = Present::new(wire, "page", 1, verb).unwrap();
         session.press(token).unwrap();
-        let act = session.staged().last().unwrap();
-        let keys = diff(session.staged().queue().keys(), &act.before, &act.after, act.clock_ms);
-        let id = session.staged().job().to_string();
+        let staged = session.staged();
+        let act = staged.last().unwrap();
+        let keys = diff(staged.queue().keys(), &act.before, &act.after, act.clock_ms);
+        let id = staged.job().to_string();
         let line = |key: &str, entry: &super::Entry| {
             let sign = match entry.sign {
                 Sign::Kept => ' ',

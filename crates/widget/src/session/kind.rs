@@ -17,7 +17,7 @@ pub static FENCE: Kind = Kind {
     title: "the fence · presented token == attempts?",
     controls: include_str!("../widget/fence.html"),
     script: || &Scripts::bundled().complete,
-    defaults: || Scene::new("fence", 1, "99"),
+    defaults: || Scene::new(1, "99"),
     verb: |_| Verb::Complete,
     initial: |_, attempts| {
         format!(
@@ -33,7 +33,7 @@ pub static COMPLETE: Kind = Kind {
     title: "run @complete with a token",
     controls: include_str!("../widget/complete.html"),
     script: || &Scripts::bundled().complete,
-    defaults: || Scene::new("complete", 2, "1"),
+    defaults: || Scene::new(2, "1"),
     verb: |_| Verb::Complete,
     initial: |_, attempts| {
         format!("The row's current attempts is {attempts}; select the token the worker holds.")
@@ -46,7 +46,7 @@ pub static RETRY: Kind = Kind {
     title: "retry · attempts ≥ max?",
     controls: include_str!("../widget/retry.html"),
     script: || &Scripts::bundled().retry,
-    defaults: || Scene::new("retry", 1, "99"),
+    defaults: || Scene::new(1, "99"),
     verb: |scene| Verb::Retry {
         delay_ms: scene.delay.clone(),
         max_attempts: scene.max.clone(),

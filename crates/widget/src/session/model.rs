@@ -1,5 +1,6 @@
 //! An element without its view: what stands in the slots of its markup, and what a reader may ask of it.
 
+use super::stages::SharedStage;
 use crate::part::Slot;
 
 pub trait Model {
@@ -14,6 +15,17 @@ pub trait Model {
 
     /// What a link to this must say.
     fn link(&self) -> Vec<(&'static str, String)>;
+
+    /// The stage that it shows, if others may show it too.
+    fn stage(&self) -> Option<&SharedStage> {
+        None
+    }
+
+    /// Sets its own scene, whatever was done on the stage before.
+    fn start(&mut self) {}
+
+    /// Shows the stage as it is now: another element has acted on it.
+    fn refresh(&mut self) {}
 
     /// How long until it wants to be asked for `beat`; `None` when it does not play by itself.
     fn beat_ms(&self) -> Option<u64> {

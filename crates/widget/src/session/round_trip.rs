@@ -1,10 +1,14 @@
 //! One job through its two lives: `<emq-round-trip>`.
 
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+
 use echomq_core::{Call, Scripts, Wire, WireError};
 
 use super::served::{grouped, typed_first};
 use super::shown::Shown;
 use super::staged::{Move, SceneError, Staged};
+use super::stages::SharedStage;
 
 /// The steps of the walk, in order.
 pub const STEPS: [Step; 4] = [Step::Claim, Step::Retry, Step::Promote, Step::ClaimAgain];
@@ -34,7 +38,7 @@ pub enum AttributeError {
 /// The walk, as far as it has come.
 #[derive(Debug)]
 pub struct RoundTrip {
-    staged: Staged,
+    staged: SharedStage,
     delay_ms: u64,
 }
 
@@ -44,7 +48,19 @@ impl RoundTrip {
     /// # Errors
     /// See [`Staged::new`].
     pub fn new(wire: Box<dyn Wire>, queue: &str, delay_ms: u64) -> Result<RoundTrip, SceneError> {
-        Ok(RoundTrip { staged: Staged::new(wire, queue, 0)?, delay_ms })
+        Ok(RoundTrip { staged: Rc::new(RefCell::new(Staged::new(wire, queue, 0)?)), delay_ms })
+    }
+
+    /// On a stage that others may show too. Unless they have acted on it already, its job is pending from now on.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn on(staged: SharedStage, delay_ms: u64) -> Result<RoundTrip, WireError> {
+        let untouched = staged.borrow().moves().is_empty();
+        if untouched && staged.borrow().attempts() > 0 {
+            staged.borrow_mut().set_attempts(0)?;
+        }
+        Ok(RoundTrip { staged, delay_ms })
     }
 
     /// Takes the next step; `None` at the end of the walk.
@@ -55,20 +71,22 @@ impl RoundTrip {
         let Some(&step) = STEPS.get(self.at()) else { return Ok(None) };
         let pass_ms = if step == Step::Promote { self.delay_ms } else { 0 };
         let call = self.call(step);
-        self.staged.play(Move { pass_ms, call })?;
+        self.staged_mut().play(Move { pass_ms, call, walked: true })?;
         Ok(Some(step))
     }
 
-    /// Steps back or forward until `at` steps have been taken (the whole walk at most).
+    /// Steps back or forward until `at` steps have been taken (the whole walk at most). What others did after the step
+    /// that it goes back to is taken back too.
     ///
     /// # Errors
     /// When the wire brings no reply.
     pub fn go_to(&mut self, at: usize) -> Result<(), WireError> {
         if at == 0 {
-            return self.staged.reset();
+            return self.staged_mut().set_attempts(0);
         }
-        while self.at() > at {
-            self.staged.back()?;
+        let back = at <= self.at();
+        while self.at() > at || back && self.last().is_none() {
+            self.staged_mut().back()?;
         }
         while self.at() < at && self.step()?.is_some() {}
         Ok(())
@@ -76,11 +94,12 @@ impl RoundTrip {
 
     /// How many steps have been taken.
     pub fn at(&self) -> usize {
-        self.staged.acts().len()
+        self.staged().moves().iter().filter(|made| made.walked).count()
     }
 
-    /// The last step taken; `None` at the start.
+    /// The step that was taken last; `None` at the start, and when others have acted since.
     pub fn last(&self) -> Option<Step> {
+        self.staged().moves().last().filter(|made| made.walked)?;
         STEPS.get(self.at().checked_sub(1)?).copied()
     }
 
@@ -90,9 +109,11 @@ impl RoundTrip {
     /// When the wire brings no reply.
     pub fn shown(&mut self) -> Result<Shown, WireError> {
         let scripts = Scripts::bundled();
-        let mut shown = Shown::new(&mut self.staged, &scripts.claim)?;
-        let scene: Vec<_> = self.staged.scene_moves().into_iter().map(|step| step.call).collect();
+        let mut staged = self.staged.borrow_mut();
+        let mut shown = Shown::new(&mut staged, &scripts.claim)?;
+        let scene: Vec<_> = staged.scene_moves().into_iter().map(|step| step.call).collect();
         shown.once = typed_first(&scene, &[&scripts.claim, &scripts.retry, &scripts.promote]);
+        drop(staged);
         if let (Some(said), Some(told)) = (&mut shown.said, self.told()) {
             said.readout.meaning = told;
         }
@@ -106,24 +127,26 @@ impl RoundTrip {
             0 => String::new(),
             ms => format!(", {} ms later", grouped(ms)),
         };
-        Some(format!("Step {at} of {of}: {name}{later}. {}", self.staged.readout()?.meaning))
+        Some(format!("Step {at} of {of}: {name}{later}. {}", self.staged().readout()?.meaning))
     }
 
     /// The row's attempts, which count the lives and are the token.
-    pub fn attempts(&self) -> &str {
-        self.staged.state().field(self.staged.job(), "attempts").unwrap_or_default()
+    pub fn attempts(&self) -> String {
+        let staged = self.staged();
+        staged.state().field(staged.job(), "attempts").unwrap_or_default().to_owned()
     }
 
     /// Server time that has gone by between the first step and the last.
     pub fn elapsed_ms(&self) -> u64 {
-        let acts = self.staged.acts();
+        let staged = self.staged();
+        let acts = staged.acts();
         let ends = acts.last().zip(acts.first());
         ends.map_or(0, |(last, first)| last.clock_ms.saturating_sub(first.clock_ms))
     }
 
     /// Server time that has gone by right before the last step.
     pub fn passed_ms(&self) -> u64 {
-        match self.staged.acts() {
+        match self.staged().acts() {
             [.., before, last] => last.clock_ms.saturating_sub(before.clock_ms),
             _ => 0,
         }
@@ -135,23 +158,28 @@ impl RoundTrip {
     /// When the wire brings no reply.
     pub fn set_delay(&mut self, delay_ms: u64) -> Result<(), WireError> {
         self.delay_ms = delay_ms;
-        self.staged.reset()
+        self.staged_mut().reset()
     }
 
     pub fn delay_ms(&self) -> u64 {
         self.delay_ms
     }
 
-    pub fn staged(&self) -> &Staged {
+    pub fn staged(&self) -> Ref<'_, Staged> {
+        self.staged.borrow()
+    }
+
+    pub fn staged_mut(&mut self) -> RefMut<'_, Staged> {
+        self.staged.borrow_mut()
+    }
+
+    pub fn stage(&self) -> &SharedStage {
         &self.staged
     }
 
-    pub fn staged_mut(&mut self) -> &mut Staged {
-        &mut self.staged
-    }
-
     fn call(&self, step: Step) -> Call<'static> {
-        let (queue, job) = (self.staged.queue(), self.staged.job());
+        let staged = self.staged();
+        let (queue, job) = (staged.queue(), staged.job());
         match step {
             Step::Claim | Step::ClaimAgain => queue.claim_call(LEASE_MS),
             Step::Retry => queue.retry_call(job, 1, self.delay_ms, MAX_ATTEMPTS, b"card declined"),
@@ -175,8 +203,7 @@ pub fn delay_of(attribute: Option<&str>) -> Result<u64, AttributeError> {
 ///
 /// # Errors
 /// When there is no such step.
-pub fn step_of(attribute: Option<&str>) -> Result<usize, AttributeError> {
-    let Some(text) = attribute else { return Ok(0) };
+pub fn step_of(text: &str) -> Result<usize, AttributeError> {
     let at = text.parse().ok().filter(|at| *at <= STEPS.len());
     at.ok_or_else(|| AttributeError::Step(text.to_owned()))
 }

@@ -11,7 +11,6 @@ pub const ATTEMPTS: RangeInclusive<u64> = 1..=MAX_ATTEMPTS;
 /// The scene of an element that presents tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scene {
-    pub queue: String,
     pub attempts: u64,
     /// The token of the caller who does not hold the lease.
     pub token: String,
@@ -30,10 +29,10 @@ pub struct BadAttribute {
 }
 
 impl Scene {
-    pub fn new(queue: &str, attempts: u64, token: &str) -> Scene {
-        let (queue, token) = (queue.to_owned(), token.to_owned());
+    pub fn new(attempts: u64, token: &str) -> Scene {
+        let token = token.to_owned();
         let (max, delay, error) = ("2".to_owned(), "5000".to_owned(), "card declined".to_owned());
-        Scene { queue, attempts, token, max, delay, error }
+        Scene { attempts, token, max, delay, error }
     }
 
     /// Reads the attributes that are given; `defaults` has the others.
@@ -53,7 +52,6 @@ impl Scene {
         };
         let text = |name, default: &str| attribute(name).unwrap_or_else(|| default.to_owned());
         Ok(Scene {
-            queue: text("queue", &defaults.queue),
             attempts: number("attempts", ATTEMPTS, defaults.attempts)?,
             token: text("token", &defaults.token),
             max: text("max", &defaults.max),
@@ -100,7 +98,7 @@ mod tests {
     use super::Scene;
 
     fn defaults() -> Scene {
-        Scene::new("fence", 1, "99")
+        Scene::new(1, "99")
     }
 
     fn read(attributes: &[(&str, &str)]) -> Result<Scene, String> {
@@ -123,7 +121,7 @@ mod tests {
         assert_eq!(values, [("attempts", "2".to_owned()), ("error", "no".to_owned())]);
         let values: Vec<_> = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         assert_eq!(defaults().with(&values), Ok(changed));
-        let token = [("token".to_owned(), "1".to_owned()), ("queue".to_owned(), "x".to_owned())];
+        let token = [("token".to_owned(), "1".to_owned())];
         assert_eq!(defaults().with(&token), Ok(defaults()), "a link does not change what the page chose");
     }
 

@@ -107,7 +107,7 @@ mod tests {
         if !token.is_empty() {
             session.press(token).unwrap();
         }
-        Shown::new(session.staged_mut(), &Scripts::bundled().complete).unwrap()
+        Shown::new(&mut session.staged_mut(), &Scripts::bundled().complete).unwrap()
     }
 
     #[test]

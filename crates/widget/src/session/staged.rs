@@ -1,4 +1,4 @@
-//! One job on a stage of its own, brought to its place by the scripts themselves.
+//! One job on a stage, brought to its place by the scripts themselves.
 //!
 //! A session is its moves: stepping back sets the stage anew and plays all but the last. So it needs nothing of a wire
 //! but calls and the passing of time, and the same session runs on a real Valkey, where the tests compare them.
@@ -8,7 +8,7 @@ use std::time::Duration;
 use echomq_core::keys::QueueNameError;
 use echomq_core::meaning::meaning;
 use echomq_core::stage::{Act, Stage};
-use echomq_core::{Call, JobId, Keys, Mint, Queue, QueueState, Wire, WireError};
+use echomq_core::{Call, JobId, Keys, Mint, Queue, QueueState, Set, Wire, WireError};
 
 /// Attempts that a scene can ask for: each is a claim that is really made.
 pub const MAX_ATTEMPTS: u64 = 99;
@@ -31,6 +31,8 @@ pub enum SceneError {
 pub struct Move {
     pub pass_ms: u64,
     pub call: Call<'static>,
+    /// It is a step of a walk, which counts its steps by this: between them other elements may act on the same stage.
+    pub walked: bool,
 }
 
 /// A job in some life, and what has been done to it since.
@@ -79,7 +81,7 @@ impl Staged {
         self.moves.clear();
         self.acts.clear();
         self.stage.clear()?;
-        for Move { pass_ms, call } in self.scene_moves() {
+        for Move { pass_ms, call, .. } in self.scene_moves() {
             if pass_ms > 0 {
                 self.stage.pass(Duration::from_millis(pass_ms))?;
             }
@@ -89,15 +91,29 @@ impl Staged {
         Ok(())
     }
 
+    /// Sets another scene: a job that has been claimed `attempts` times.
+    ///
+    /// # Errors
+    /// When the wire brings no reply.
+    pub fn set_attempts(&mut self, attempts: u64) -> Result<(), WireError> {
+        self.attempts = attempts.min(MAX_ATTEMPTS);
+        self.reset()
+    }
+
+    /// The claims that the scene was set with.
+    pub fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
     /// What sets the scene: the job is enqueued, and each life but the last is reaped after its lease.
     pub fn scene_moves(&self) -> Vec<Move> {
         let queue = self.queue();
-        let mut moves = vec![Move { pass_ms: 0, call: queue.enqueue_call(&self.job, PAYLOAD) }];
+        let mut moves = vec![Move::now(queue.enqueue_call(&self.job, PAYLOAD))];
         for life in 1..=self.attempts {
             let lease_ms = if life == self.attempts { LEASE_MS } else { SHORT_LEASE_MS };
-            moves.push(Move { pass_ms: 0, call: queue.claim_call(lease_ms) });
+            moves.push(Move::now(queue.claim_call(lease_ms)));
             if life < self.attempts {
-                moves.push(Move { pass_ms: SHORT_LEASE_MS, call: queue.reap_call(1) });
+                moves.push(Move { pass_ms: SHORT_LEASE_MS, ..Move::now(queue.reap_call(1)) });
             }
         }
         moves
@@ -159,7 +175,17 @@ impl Staged {
         !self.state().rows.contains_key(&self.job)
     }
 
-    /// What has been done, oldest first.
+    /// The job has a holder: it is not pending, scheduled, dead or gone.
+    pub fn is_under_lease(&self) -> bool {
+        self.state().place(&self.job) == Some(Set::Active)
+    }
+
+    /// What was done, oldest first; the acts are what came of it.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// What came of each move, oldest first.
     pub fn acts(&self) -> &[Act] {
         &self.acts
     }
@@ -180,6 +206,13 @@ impl Staged {
     /// When the wire brings no reply.
     pub fn clock_ms(&mut self) -> Result<u64, WireError> {
         self.stage.clock_ms()
+    }
+}
+
+impl Move {
+    /// A call, before any time goes by.
+    pub fn now(call: Call<'static>) -> Move {
+        Move { pass_ms: 0, call, walked: false }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `<emq-round-trip>` without its view.
 
-use echomq_core::EngineWire;
+use echomq_core::WireError;
 use echomq_core::snippet::Language;
 
 use super::model::{Attributes, Detail, Model, Told};
@@ -8,6 +8,7 @@ use super::round_trip::{AttributeError, DELAY_MS, RoundTrip, STEPS, delay_of, st
 use super::served::grouped;
 use super::shown::Shown;
 use super::staged::SceneError;
+use super::stages::{SharedStage, Stages};
 use crate::part::{self, Slot, escape};
 
 pub const KEY: &str = "round-trip";
@@ -27,6 +28,8 @@ pub struct Walk {
     trip: RoundTrip,
     shown: Shown,
     playing: bool,
+    /// The step that the attributes ask for, if they can be taken.
+    first: Result<usize, AttributeError>,
     /// What could not be done, and why; empty when nothing went wrong.
     trouble: String,
     language: Language,
@@ -37,23 +40,22 @@ pub struct Walk {
 impl Walk {
     /// # Errors
     /// When the attribute `queue` cannot name a queue, or the engine brings no reply.
-    pub fn new(attribute: Attributes<'_>) -> Result<Walk, SceneError> {
-        let queue = attribute("queue").unwrap_or_else(|| KEY.to_owned());
+    pub fn new(attribute: Attributes<'_>, stages: &Stages) -> Result<Walk, SceneError> {
         let delay = delay_of(attribute("delay").as_deref());
-        let wire = Box::new(EngineWire::default().traced());
-        let trip = RoundTrip::new(wire, &queue, *delay.as_ref().unwrap_or(&DELAY_MS))?;
+        let stage = stages.open(attribute("queue"), KEY, 0)?;
+        let trip = RoundTrip::on(stage, *delay.as_ref().unwrap_or(&DELAY_MS))?;
         let mut walk = Walk {
             trip,
             shown: Shown::default(),
             playing: false,
+            first: delay.and_then(|_| attribute("step").map_or(Ok(0), |step| step_of(&step))),
             trouble: String::new(),
             language: Language::Shell,
             acts: 0,
         };
-        walk.go_to(0);
-        walk.start_at(step_of(attribute("step").as_deref()));
-        if let Err(error) = delay {
-            walk.trouble = error.to_string();
+        walk.refresh();
+        if walk.first != Ok(0) {
+            walk.start();
         }
         Ok(walk)
     }
@@ -72,7 +74,12 @@ impl Walk {
 
     /// Goes to a step and draws it; `false`: it could not.
     fn go_to(&mut self, at: usize) -> bool {
-        match self.trip.go_to(at).and_then(|()| self.trip.shown()) {
+        let gone = self.trip.go_to(at);
+        self.draw(gone)
+    }
+
+    fn draw(&mut self, gone: Result<(), WireError>) -> bool {
+        match gone.and_then(|()| self.trip.shown()) {
             Ok(shown) => {
                 self.trouble.clear();
                 self.shown = shown;
@@ -89,9 +96,9 @@ impl Walk {
 
     fn start_at(&mut self, step: Result<usize, AttributeError>) {
         self.playing = false;
-        match step {
-            Ok(at) => drop(self.go_to(at)),
-            Err(error) => self.trouble = error.to_string(),
+        self.go_to(*step.as_ref().unwrap_or(&0));
+        if let Err(error) = step {
+            self.trouble = error.to_string();
         }
     }
 
@@ -140,7 +147,7 @@ impl Model for Walk {
             if self.playing { "off" } else { "polite" }.into(),
         ));
         slots.push(flag("back", "aria-disabled", at == 0));
-        slots.push(flag("restart", "aria-disabled", at == 0));
+        slots.push(flag("restart", "aria-disabled", self.shown.steps == 0));
         slots.push(flag("step", "aria-disabled", at == STEPS.len()));
         slots.push(Slot::Html("play", if self.playing { "Pause" } else { "Play" }.to_owned()));
         for (stop, number) in STOPS.into_iter().zip(1..) {
@@ -179,12 +186,24 @@ impl Model for Walk {
 
     fn open(&mut self, values: &[(String, String)]) {
         if let Some((_, step)) = values.iter().find(|(name, _)| name == "step") {
-            self.start_at(step_of(Some(step)));
+            self.start_at(step_of(step));
         }
     }
 
     fn link(&self) -> Vec<(&'static str, String)> {
         vec![("step", self.trip.at().to_string())]
+    }
+
+    fn stage(&self) -> Option<&SharedStage> {
+        Some(self.trip.stage())
+    }
+
+    fn start(&mut self) {
+        self.start_at(self.first.clone());
+    }
+
+    fn refresh(&mut self) {
+        self.draw(Ok(()));
     }
 
     fn beat_ms(&self) -> Option<u64> {

@@ -13,7 +13,9 @@ static KIND: Kind = Kind {
     key: COMPLETE.key,
     title: COMPLETE.title,
     attributes: &ATTRIBUTES,
-    make: |attribute| Ok((Box::new(Bench::new(&COMPLETE, attribute)), Bench::markup(&COMPLETE))),
+    make: |attribute, stages| {
+        Ok((Box::new(Bench::new(&COMPLETE, attribute, stages)), Bench::markup(&COMPLETE)))
+    },
 };
 
 pub fn view(host: Host) -> AnyView {

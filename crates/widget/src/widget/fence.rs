@@ -13,7 +13,7 @@ static KIND: Kind = Kind {
     key: FENCE.key,
     title: FENCE.title,
     attributes: &ATTRIBUTES,
-    make: |attribute| Ok((Box::new(Bench::new(&FENCE, attribute)), Bench::markup(&FENCE))),
+    make: |attribute, stages| Ok((Box::new(Bench::new(&FENCE, attribute, stages)), Bench::markup(&FENCE))),
 };
 
 pub fn view(host: Host) -> AnyView {

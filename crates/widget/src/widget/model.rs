@@ -1,6 +1,8 @@
 //! The view of the elements that are a [`Model`]: it carries what a reader asks to the model, and what the model tells
 //! to the page.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
@@ -9,7 +11,8 @@ use leptos::prelude::*;
 use super::link::Link;
 use crate::element::Host;
 use crate::part;
-use crate::session::model::{Detail, Model, Told};
+use crate::session::model::{Attributes, Detail, Model, Told};
+use crate::session::stages::Stages;
 
 /// What one of the elements is.
 pub struct Kind {
@@ -22,7 +25,13 @@ pub struct Kind {
 }
 
 /// A model with its markup, made of the element's attributes; or why there is none.
-type Make = fn(&dyn Fn(&'static str) -> Option<String>) -> Result<(Box<dyn Model>, String), String>;
+type Make = fn(Attributes<'_>, &Stages) -> Result<(Box<dyn Model>, String), String>;
+
+thread_local! {
+    static STAGES: Stages = Stages::default();
+    /// The elements in the page.
+    static VIEWS: RefCell<Vec<View>> = const { RefCell::new(Vec::new()) };
+}
 
 /// One element. Copies are the same one.
 #[derive(Clone, Copy)]
@@ -35,20 +44,25 @@ struct View {
 }
 
 pub fn view(host: Host, kind: &'static Kind) -> AnyView {
-    let (model, markup) = match (kind.make)(&|name| host.element.get_attribute(name)) {
-        Ok(made) => made,
-        Err(why) => return part::problem(&why),
-    };
+    let (model, markup) =
+        match STAGES.with(|stages| (kind.make)(&|name| host.element.get_attribute(name), stages)) {
+            Ok(made) => made,
+            Err(why) => return part::problem(&why),
+        };
     let host = StoredValue::new_local(host);
     let link = Link::new(host, kind.key);
     let model = RwSignal::new_local(model);
     let view = View { kind, model, host, link, beat: StoredValue::new(None) };
+    VIEWS.with_borrow_mut(|views| views.push(view));
     link.follow(move |values| {
         model.update(|model| model.open(&values));
-        view.wait();
+        view.acted();
     });
     view.follow_attributes();
-    on_cleanup(move || view.stop());
+    on_cleanup(move || {
+        view.stop();
+        VIEWS.with_borrow_mut(|views| views.retain(|other| other.model != model));
+    });
     let slots = move || model.with(|model| model.slots());
     part::panel(kind.title, markup, Box::new(slots), Box::new(move |what, value| view.ask(what, value)))
 }
@@ -56,13 +70,28 @@ pub fn view(host: Host, kind: &'static Kind) -> AnyView {
 impl View {
     fn ask(self, what: &str, value: &str) {
         let told = self.model.try_update(|model| model.ask(what, value)).unwrap_or_default();
-        self.wait();
+        self.acted();
         if told.is_empty() {
             return;
         }
         self.host.with_value(|host| told.iter().for_each(|told| tell(host, told)));
         let link = self.model.with_untracked(|model| model.link());
         self.link.write(&link.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>());
+    }
+
+    /// The other elements of its queue show what it did, and it goes on if it plays by itself.
+    fn acted(self) {
+        let stage = self.model.with_untracked(|model| model.stage().map(Rc::clone));
+        for view in VIEWS.with_borrow(Clone::clone) {
+            let shows = |model: &dyn Model| {
+                view.model != self.model
+                    && model.stage().zip(stage.as_ref()).is_some_and(|(own, stage)| Rc::ptr_eq(own, stage))
+            };
+            if view.model.with_untracked(|model| shows(&**model)) {
+                view.model.update(|model| model.refresh());
+            }
+        }
+        self.wait();
     }
 
     /// A model that plays by itself is asked to go on when its time has come.
@@ -87,10 +116,12 @@ impl View {
             let attribute = |name| self.host.with_value(|host| host.attribute(name));
             let now: Vec<_> = self.kind.attributes.iter().map(|name| attribute(name)).collect();
             if last.is_some_and(|last| last != now)
-                && let Ok((model, _)) = untrack(|| (self.kind.make)(&|name| attribute(name)))
+                && let Ok((mut model, _)) =
+                    untrack(|| STAGES.with(|stages| (self.kind.make)(&|name| attribute(name), stages)))
             {
+                model.start();
                 self.model.set(model);
-                self.wait();
+                self.acted();
             }
             now
         });

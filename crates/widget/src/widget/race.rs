@@ -12,7 +12,7 @@ static KIND: Kind = Kind {
     key: KEY,
     title: TITLE,
     attributes: &ATTRIBUTES,
-    make: |attribute| match Desk::new(attribute) {
+    make: |attribute, _| match Desk::new(attribute) {
         Ok(desk) => {
             let markup = desk.markup();
             Ok((Box::new(desk), markup))

@@ -13,7 +13,7 @@ static KIND: Kind = Kind {
     key: RETRY.key,
     title: RETRY.title,
     attributes: &ATTRIBUTES,
-    make: |attribute| Ok((Box::new(Bench::new(&RETRY, attribute)), Bench::markup(&RETRY))),
+    make: |attribute, stages| Ok((Box::new(Bench::new(&RETRY, attribute, stages)), Bench::markup(&RETRY))),
 };
 
 pub fn view(host: Host) -> AnyView {

@@ -12,7 +12,7 @@ static KIND: Kind = Kind {
     key: KEY,
     title: TITLE,
     attributes: &ATTRIBUTES,
-    make: |attribute| match Walk::new(attribute) {
+    make: |attribute, stages| match Walk::new(attribute, stages) {
         Ok(walk) => Ok((Box::new(walk), Walk::markup())),
         Err(error) => Err(error.to_string()),
     },
