@@ -41,6 +41,14 @@ pub enum CommandError {
     ExecArity,
     #[error("ERR Command '{name}' not allowed inside a transaction")]
     NotInTransaction { name: &'static str },
+    #[error("ERR Unexpected engine in script shebang: #!{engine}")]
+    ShebangEngine8 { engine: String },
+    #[error("ERR Could not find scripting engine '{engine}'")]
+    ScriptEngine { engine: String },
+    #[error("ERR Unknown lua shebang option: {option}")]
+    ShebangOption { option: String },
+    #[error("ERR Unexpected flag in script shebang: {flag}")]
+    ShebangFlag { flag: String },
     /// One of the constants below, or a text that holds what the client sent.
     #[error("{0}")]
     Other(Cow<'static, str>),
@@ -119,6 +127,9 @@ texts! {
     GETKEYS_ARITY = "ERR Invalid number of arguments specified for command";
     GETKEYS_NONE = "ERR The command has no key arguments";
     GETKEYS_ARGS = "ERR Invalid arguments specified for command";
+    SHEBANG = "ERR Invalid script shebang";
+    SHEBANG_ENGINE = "ERR Invalid engine in script shebang";
+    READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";
 }

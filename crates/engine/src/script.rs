@@ -8,6 +8,7 @@ mod vm;
 
 mod api;
 mod base;
+mod cache;
 mod call;
 mod convert;
 mod dialect;
@@ -18,6 +19,8 @@ mod number;
 mod random;
 mod sandbox;
 mod shared;
+#[cfg(feature = "functions")]
+mod shebang;
 mod strings;
 mod tables;
 mod tracing;
@@ -31,6 +34,8 @@ mod cmsgpack;
 #[cfg(feature = "struct")]
 mod struct_;
 
+pub(crate) use cache::{Access, Script, ScriptCache};
+
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int};
 use std::rc::Rc;
@@ -42,67 +47,8 @@ use crate::error::{CommandError, Failure, Interrupt};
 use crate::reply::Reply;
 use crate::session::Session;
 use convert::{FIELDS, Reader};
-use random::Lrand48;
 use shared::{Input, Shared, Stop};
 use vm::{Call, Raise};
-
-/// One script that can run.
-#[derive(Clone, Debug)]
-pub(crate) struct Script {
-    /// Lower-case hexadecimal SHA-1 of the source.
-    pub sha: Rc<str>,
-    pub source: Rc<[u8]>,
-}
-
-/// Whether a script may call commands that write: `EVAL_RO` and `EVALSHA_RO` run with `ReadOnly`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Full,
-    ReadOnly,
-}
-
-/// Sources by SHA-1, part of every snapshot. What Lua compiled of them stays in the [`Host`], so that going back to
-/// a snapshot compiles nothing again, and a script that the snapshot does not know is answered NOSCRIPT.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ScriptCache {
-    /// In the order of their digests.
-    scripts: Rc<Vec<Script>>,
-    /// `math.random` goes on from script to script, so its state belongs to the server's.
-    random: Lrand48,
-}
-
-impl ScriptCache {
-    /// The script of a digest as a client sends it, in either case (EVALSHA, SCRIPT SHOW).
-    pub fn get(&self, sha: &[u8]) -> Option<&Script> {
-        let place = self.place(&sha.to_ascii_lowercase()).ok()?;
-        self.scripts.get(place)
-    }
-
-    /// SCRIPT EXISTS.
-    pub fn contains(&self, sha: &[u8]) -> bool {
-        self.get(sha).is_some()
-    }
-
-    /// SCRIPT FLUSH.
-    pub fn flush(&mut self) {
-        self.scripts = Rc::default();
-    }
-
-    pub fn len(&self) -> usize {
-        self.scripts.len()
-    }
-
-    fn insert(&mut self, script: Script) {
-        if let Err(place) = self.place(script.sha.as_bytes()) {
-            Rc::make_mut(&mut self.scripts).insert(place, script);
-        }
-    }
-
-    /// Where the script with this digest is, or else where it would be.
-    fn place(&self, sha: &[u8]) -> Result<usize, usize> {
-        self.scripts.binary_search_by(|script| script.sha.as_bytes().cmp(sha))
-    }
-}
 
 /// The Lua state, and the chunks it compiled.
 pub(crate) struct Host {
@@ -166,7 +112,12 @@ impl Host {
             return Ok(script.clone());
         }
         let sha = String::from_utf8_lossy(sha);
-        let script = Script { sha: Rc::from(&*sha), source: Rc::from(source) };
+        let script = Script {
+            sha: Rc::from(&*sha),
+            source: Rc::from(source),
+            #[cfg(feature = "functions")]
+            flags: shebang::script_flags(source, self.shared.config.version)?,
+        };
         self.chunk(&script)?;
         self.shared.state.borrow_mut().scripts.insert(script.clone());
         Ok(script)
@@ -283,7 +234,7 @@ impl Host {
             let message = String::from_utf8_lossy(message);
             CommandError::other(format!("ERR Error compiling script (new function): {message}"))
         };
-        let source = match dialect::translate(&script.source, CHUNK_NAME.to_bytes()) {
+        let source = match dialect::translate(script.code(), CHUNK_NAME.to_bytes()) {
             Ok(source) => source,
             Err(message) => return Err(refuse(&message).into()),
         };

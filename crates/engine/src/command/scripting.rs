@@ -93,6 +93,7 @@ fn run(
     script: &Script,
     access: Access,
 ) -> Result<Reply, Interrupt> {
+    let access = script.access(access)?;
     let (keys, values) = args.rest(3).split_at_checked(count).unwrap_or_default();
     engine.host()?.run(session, script, keys, values, access)
 }
