@@ -4,9 +4,8 @@
 //! actor's replies are equal; what lies below such a point is explored once and counted as often as it is reached. So
 //! the number of schedules is exact and the work is the number of states.
 
-use std::collections::BTreeMap;
-
 use echomq_engine::Reply;
+use litemap::LiteMap;
 
 use crate::scenario::{Run, Scenario};
 use crate::schedule::Schedule;
@@ -20,7 +19,7 @@ pub struct Report<O: Ord> {
     pub schedules: u64,
     /// Distinct states, the first and the last ones included.
     pub states: usize,
-    pub outcomes: BTreeMap<O, Found>,
+    pub outcomes: LiteMap<O, Found>,
 }
 
 /// How often an outcome came about, and the shortest schedule that shows it (of equals, the first in actor order).
@@ -38,23 +37,22 @@ pub struct Found {
 pub fn explore<S: Scenario>(scenario: &S, wire: &mut EngineWire) -> Result<Report<S::Outcome>, WireError> {
     let before = wire.engine().snapshot();
     scenario.set_up(wire)?;
-    let mut explorer = Explorer { scenario, wire, below: BTreeMap::new() };
+    let mut explorer = Explorer { scenario, wire, below: LiteMap::new() };
     let found = explorer.below(&Run::new(scenario.actors().len()));
     let states = explorer.below.len();
     wire.engine().restore(&before);
-    let outcomes: BTreeMap<_, _> = found?
-        .into_iter()
-        .map(|(outcome, ways)| {
-            (outcome, Found { schedules: ways.count, witness: ways.shortest.into_iter().collect() })
-        })
-        .collect();
-    Ok(Report { schedules: outcomes.values().map(|found| found.schedules).sum(), states, outcomes })
+    let mut outcomes = LiteMap::new();
+    for (outcome, ways) in found? {
+        let witness = ways.shortest.into_iter().collect();
+        outcomes.insert(outcome, Found { schedules: ways.count, witness });
+    }
+    Ok(Report { schedules: outcomes.values().map(|found: &Found| found.schedules).sum(), states, outcomes })
 }
 
 struct Explorer<'a, S: Scenario> {
     scenario: &'a S,
     wire: &'a mut EngineWire,
-    below: BTreeMap<Point, BTreeMap<S::Outcome, Ways>>,
+    below: LiteMap<Point, LiteMap<S::Outcome, Ways>>,
 }
 
 /// Where a run stands. Replies are compared by their text, which is exact.
@@ -69,13 +67,13 @@ struct Ways {
 
 impl<S: Scenario> Explorer<'_, S> {
     /// The outcomes below the engine's present state, where `run` has led.
-    fn below(&mut self, run: &Run) -> Result<BTreeMap<S::Outcome, Ways>, WireError> {
+    fn below(&mut self, run: &Run) -> Result<LiteMap<S::Outcome, Ways>, WireError> {
         let point = self.point(run)?;
         if let Some(known) = self.below.get(&point) {
             return Ok(known.clone());
         }
         let ready = run.ready(self.scenario);
-        let mut outcomes = BTreeMap::new();
+        let mut outcomes = LiteMap::new();
         if ready.is_empty() {
             let outcome = self.scenario.outcome(&run.replies);
             outcomes.insert(outcome, Ways { count: 1, shortest: Vec::new() });
@@ -102,7 +100,7 @@ impl<S: Scenario> Explorer<'_, S> {
 }
 
 /// Adds the ways that begin with `letter`.
-fn merge<O: Ord>(outcomes: &mut BTreeMap<O, Ways>, outcome: O, letter: char, below: Ways) {
+fn merge<O: Ord>(outcomes: &mut LiteMap<O, Ways>, outcome: O, letter: char, below: Ways) {
     let mut shortest = vec![letter];
     shortest.extend(below.shortest);
     match outcomes.get_mut(&outcome) {

@@ -1,8 +1,7 @@
 //! A queue as its keys show it: what a page draws, what the laws are checked on, what makes two states equal.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use echomq_engine::Reply;
+use litemap::LiteMap;
 
 use crate::id::JobId;
 use crate::keys::Keys;
@@ -18,7 +17,7 @@ pub struct QueueState {
     pub schedule: Vec<Member>,
     pub dead: Vec<Member>,
     /// The rows that exist, fields in the order of `HGETALL`.
-    pub rows: BTreeMap<JobId, Vec<(String, String)>>,
+    pub rows: LiteMap<JobId, Vec<(String, String)>>,
     pub completed: u64,
     pub failed: u64,
 }
@@ -54,14 +53,17 @@ impl QueueState {
             active: members(wire, &keys.active())?,
             schedule: members(wire, &keys.schedule())?,
             dead: members(wire, &keys.dead())?,
-            rows: BTreeMap::new(),
+            rows: LiteMap::new(),
             completed: counter(wire, &keys.completed())?,
             failed: counter(wire, &keys.failed())?,
         };
         let listed =
             Set::ALL.into_iter().flat_map(|set| state.set(set)).filter_map(|member| member.id.parse().ok());
-        let ids: BTreeSet<JobId> = ids.iter().copied().chain(listed).collect();
+        let ids: Vec<JobId> = ids.iter().copied().chain(listed).collect();
         for id in ids {
+            if state.rows.contains_key(&id) {
+                continue;
+            }
             let row = fields(wire, &keys.row(&id))?;
             if !row.is_empty() {
                 state.rows.insert(id, row);
@@ -92,7 +94,7 @@ impl QueueState {
     /// The laws that every state of a queue keeps: a job is in exactly one set, it has a row, and the row's `state`
     /// says where.
     pub fn broken_laws(&self) -> Vec<BrokenLaw> {
-        let mut places: BTreeMap<&str, Vec<Set>> = BTreeMap::new();
+        let mut places: LiteMap<&str, Vec<Set>> = LiteMap::new();
         for set in Set::ALL {
             for member in self.set(set) {
                 places.entry(&member.id).or_default().push(set);

@@ -1,7 +1,5 @@
 //! A queue before and after an act, key by key: what is new, what is gone, what stayed.
 
-use std::collections::BTreeSet;
-
 use echomq_core::state::Member;
 use echomq_core::{Keys, QueueState, Set};
 
@@ -33,8 +31,10 @@ pub enum Sign {
 
 /// The keys of the queue: rows first, then the sets, then the counters. `clock_ms` is the server's clock afterwards.
 pub fn diff(keys: &Keys, before: &QueueState, after: &QueueState, clock_ms: u64) -> Vec<KeyDiff> {
-    let ids: BTreeSet<_> = before.rows.keys().chain(after.rows.keys()).collect();
-    let rows = ids.into_iter().map(|id| KeyDiff {
+    // In the order of ids, and each once.
+    let mut rows = before.rows.clone();
+    after.rows.iter().for_each(|(id, row)| drop(rows.insert(*id, row.clone())));
+    let rows = rows.keys().map(|id| KeyDiff {
         key: keys.row(id),
         kind: "hash",
         entries: entries(pairs(before.rows.get(id)), pairs(after.rows.get(id)), |_| String::new()),
