@@ -11,16 +11,19 @@
 //!   words; INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes
 //!   nothing.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
+//! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
 //! - SORT leaves elements that compare equal in their order, where a server may exchange them.
-//! - Field expiry of hashes (HEXPIRE …), DUMP, streams, geo, bitmaps, HyperLogLog, pub/sub and functions are
-//!   not there yet.
+//! - Field expiry of hashes (HEXPIRE …), DUMP, streams, geo, bitmaps, HyperLogLog and pub/sub are not there
+//!   yet.
 
 mod args;
 mod cluster;
 mod connection;
 mod expire;
 mod float_sum;
+#[cfg(feature = "functions")]
+mod function;
 mod generic;
 mod hash;
 #[cfg(feature = "introspection")]

@@ -9,6 +9,8 @@ use crate::command;
 use crate::error::Failure;
 use crate::keyspace::Keyspace;
 use crate::reply::Reply;
+#[cfg(feature = "functions")]
+use crate::script::Libraries;
 use crate::script::{Host, ScriptCache};
 use crate::session::Session;
 use crate::trace::ScriptTrace;
@@ -65,6 +67,8 @@ pub struct Snapshot(State);
 pub(crate) struct State {
     pub keyspace: Keyspace,
     pub scripts: ScriptCache,
+    #[cfg(feature = "functions")]
+    pub libraries: Libraries,
     pub clock: Clock,
     pub config: Config,
     /// `Some` while tracing: the finished runs, oldest first.
@@ -76,6 +80,8 @@ impl Engine {
         let state = State {
             keyspace: Keyspace::default(),
             scripts: ScriptCache::default(),
+            #[cfg(feature = "functions")]
+            libraries: Libraries::default(),
             clock: config.clock,
             config,
             traces: None,
@@ -116,6 +122,8 @@ impl Engine {
         Snapshot(State {
             keyspace: state.keyspace.clone(),
             scripts: state.scripts.clone(),
+            #[cfg(feature = "functions")]
+            libraries: state.libraries.clone(),
             clock: state.clock,
             config: state.config,
             traces: None,

@@ -47,6 +47,14 @@ pub enum CommandError {
     ScriptEngine { engine: String },
     #[error("ERR Unknown lua shebang option: {option}")]
     ShebangOption { option: String },
+    #[error("ERR Invalid metadata value given: {option}")]
+    LibraryOption { option: String },
+    #[error("ERR Engine '{engine}' not found")]
+    LibraryEngine { engine: String },
+    #[error("ERR Library '{name}' already exists")]
+    LibraryExists { name: String },
+    #[error("ERR Function {name} already exists")]
+    FunctionExists { name: String },
     #[error("ERR Unexpected flag in script shebang: {flag}")]
     ShebangFlag { flag: String },
     /// One of the constants below, or a text that holds what the client sent.
@@ -129,12 +137,40 @@ texts! {
     GETKEYS_ARGS = "ERR Invalid arguments specified for command";
     SHEBANG = "ERR Invalid script shebang";
     SHEBANG_ENGINE = "ERR Invalid engine in script shebang";
+    LIBRARY_NO_METADATA = "ERR Missing library metadata";
+    LIBRARY_METADATA = "ERR Invalid library metadata";
+    LIBRARY_NO_NAME = "ERR Library name was not given";
+    LIBRARY_NAME_TWICE = "ERR Invalid metadata value, name argument was given multiple times";
+    LIBRARY_NAME = "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one \
+        character long";
+    LIBRARY_NOT_FOUND = "ERR Library not found";
+    LIBRARY_NAME_MISSING = "ERR library name argument was not given";
+    FUNCTION_NAME = "ERR Function names can only contain letters, numbers, or underscores(_) and must be at least one \
+        character long";
+    FUNCTION_TWICE = "ERR Function already exists in the library";
+    FUNCTION_NOT_FOUND = "ERR Function not found";
+    FUNCTION_KEYS = "ERR Bad number of keys provided";
+    FUNCTION_FLUSH_MODE = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
+    FUNCTION_FLUSH_ARITY = "ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP.";
+    NO_FUNCTIONS = "ERR No functions registered";
     READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";
 }
 
 impl CommandError {
+    /// The source of a library ended with the error `text`.
+    #[cfg(feature = "functions")]
+    pub(crate) fn not_registered(text: &[u8]) -> CommandError {
+        let text = String::from_utf8_lossy(text);
+        CommandError::other(format!("ERR Error registering functions: {text}"))
+    }
+
+    #[cfg(feature = "functions")]
+    pub(crate) fn library_exists(name: &[u8]) -> CommandError {
+        CommandError::LibraryExists { name: String::from_utf8_lossy(name).into_owned() }
+    }
+
     pub(crate) fn other(text: impl Into<Cow<'static, str>>) -> CommandError {
         CommandError::Other(text.into())
     }

@@ -13,6 +13,10 @@ mod call;
 mod convert;
 mod dialect;
 mod errors;
+#[cfg(feature = "functions")]
+mod functions;
+#[cfg(feature = "functions")]
+mod library;
 mod load;
 mod maths;
 mod number;
@@ -35,6 +39,8 @@ mod cmsgpack;
 mod struct_;
 
 pub(crate) use cache::{Access, Script, ScriptCache};
+#[cfg(feature = "functions")]
+pub(crate) use library::{Libraries, Library, library_name};
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int};
@@ -47,7 +53,7 @@ use crate::error::{CommandError, Failure, Interrupt};
 use crate::reply::Reply;
 use crate::session::Session;
 use convert::{FIELDS, Reader};
-use shared::{Input, Shared, Stop};
+use shared::{Input, Shared, Stop, Work};
 use vm::{Call, Raise};
 
 /// The Lua state, and the chunks it compiled.
@@ -59,6 +65,8 @@ pub(crate) struct Host {
     chunks: Vec<(Rc<str>, i64)>,
     /// The script that ran last: a client calls the same one again and again.
     last: Option<(Rc<str>, i64)>,
+    #[cfg(feature = "functions")]
+    compiled: functions::Compiled,
 }
 
 const CHUNK_NAME: &CStr = c"@user_script";
@@ -93,6 +101,8 @@ impl Host {
             shared: Box::new(Shared::new(state, *config)),
             chunks: Vec::new(),
             last: None,
+            #[cfg(feature = "functions")]
+            compiled: functions::Compiled::default(),
         };
         host.set_up()?;
         host.lua.set_memory_limit(config.limits.lua_memory_bytes);
@@ -137,25 +147,37 @@ impl Host {
         args: &[&[u8]],
         access: Access,
     ) -> Result<Reply, Interrupt> {
-        let chunk = self.chunk(script)?;
+        let work = Work::Script(self.chunk(script)?);
+        Ok(self.perform(session, &script.sha, work, (keys, args), access)?)
+    }
+
+    /// A run of `work` with keys and arguments; `name` is what the trace and 8.0's errors call it.
+    fn perform(
+        &mut self,
+        session: &Session,
+        name: &str,
+        work: Work,
+        (keys, args): (&[&[u8]], &[&[u8]]),
+        access: Access,
+    ) -> Result<Reply, Failure> {
         let shared = &*self.shared;
         shared.begin(session, access);
         let tracing = shared.state.borrow().traces.is_some();
-        shared.trace.replace(tracing.then(|| tracing::start(script, keys, args)));
+        shared.trace.replace(tracing.then(|| tracing::start(name, keys, args)));
         // SAFETY: Lua reads the two lists while this function runs, and nothing keeps them after it.
         let (keys, args) = unsafe { (std::mem::transmute(keys), std::mem::transmute(args)) };
-        shared.input.set(Input { keys, args, chunk });
-        let result = self.protected_run(session, script, tracing);
+        shared.input.set(Input { keys, args, work });
+        let result = self.protected_run(session, name, tracing);
         shared.input.set(Input::NONE);
         if let Some(trace) = shared.trace.take()
             && let Some(traces) = shared.state.borrow_mut().traces.as_mut()
         {
             traces.push(trace);
         }
-        result.map_err(Interrupt::from)
+        result
     }
 
-    fn protected_run(&self, session: &Session, script: &Script, tracing: bool) -> Result<Reply, Failure> {
+    fn protected_run(&self, session: &Session, name: &str, tracing: bool) -> Result<Reply, Failure> {
         let shared = &*self.shared;
         let lua = self.lua.as_ptr();
         // SAFETY: `START` and what it calls are protected by `lua_pcall`; reading the result makes nothing in Lua.
@@ -175,7 +197,7 @@ impl Host {
                 let reply = reader.read(1);
                 shared.stopped.get().map_or(Ok(reply), |stop| Err(shared.failure(stop)))
             } else {
-                self.uncaught(lua, status, script)
+                self.uncaught(lua, status, name)
             };
             ffi::lua_settop(lua, base);
             if matches!(result, Err(Failure::Memory { .. })) {
@@ -186,7 +208,7 @@ impl Host {
     }
 
     /// The error on top of the stack as a reply, or the end that the engine put to the run.
-    fn uncaught(&self, lua: *mut ffi::lua_State, status: c_int, script: &Script) -> Result<Reply, Failure> {
+    fn uncaught(&self, lua: *mut ffi::lua_State, status: c_int, name: &str) -> Result<Reply, Failure> {
         let shared = &*self.shared;
         // SAFETY: reads strings only.
         let text = unsafe {
@@ -204,11 +226,11 @@ impl Host {
         let source = shared.error_source.borrow();
         let line = shared.error_line.get();
         let tail = match shared.config.version {
-            Version::V8_0 => format!(" script: {}, on {source}:{line}.", script.sha),
+            Version::V8_0 => format!(" script: {name}, on {source}:{line}."),
             Version::V9_1 => format!(" script: on {source}:{line}."),
         };
         let mut text = convert::one_line(text.to_vec());
-        if shared.has_position.get() {
+        if shared.has_position.get() && !name.is_empty() {
             text.extend_from_slice(&convert::one_line(tail.into_bytes()));
         }
         Ok(Reply::Error(text))
@@ -330,20 +352,35 @@ fn hexadecimal(bytes: [u8; 20], text: &mut [u8; 40]) -> &[u8] {
     text
 }
 
-/// Sets KEYS and ARGV in the globals, which are the upvalue, and runs the chunk.
+/// Sets KEYS and ARGV in the globals, which are the upvalue, and runs the chunk; or what else the run is of.
 fn start(call: &Call) -> Result<c_int, Raise> {
     let input = call.shared().input.get();
-    call.push_upvalue();
-    // SAFETY: `Host::run` keeps the lists alive while the script runs.
-    unsafe {
-        push_list(call, &*input.keys);
-        call.set_field(1, "KEYS");
-        push_list(call, &*input.args);
-        call.set_field(1, "ARGV");
-        ffi::lua_rawgetp(call.lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
-        ffi::lua_rawgeti(call.lua, -1, input.chunk);
-        ffi::lua_call(call.lua, 0, 1);
-    }
+    let arguments = match input.work {
+        Work::Script(chunk) => {
+            call.push_upvalue();
+            // SAFETY: `Host::perform` keeps the lists alive while the script runs.
+            unsafe {
+                push_list(call, &*input.keys);
+                call.set_field(1, "KEYS");
+                push_list(call, &*input.args);
+                call.set_field(1, "ARGV");
+                ffi::lua_rawgetp(call.lua, ffi::LUA_REGISTRYINDEX, (&raw const CHUNKS).cast());
+                ffi::lua_rawgeti(call.lua, -1, chunk);
+            }
+            0
+        }
+        #[cfg(feature = "functions")]
+        Work::Library => {
+            functions::push_source(call.lua);
+            0
+        }
+        #[cfg(feature = "functions")]
+        Work::Function { library, callback } => {
+            functions::push_call(call, library, callback);
+            2
+        }
+    };
+    unsafe { ffi::lua_call(call.lua, arguments, 1) };
     Ok(1)
 }
 

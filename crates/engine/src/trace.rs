@@ -6,7 +6,7 @@ use crate::reply::Reply;
 /// One run of one script.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptTrace {
-    /// Lower-case hexadecimal SHA-1 of the source.
+    /// Lower-case hexadecimal SHA-1 of the source; of a function its name, of a library that loads nothing.
     pub sha: String,
     pub keys: Vec<Vec<u8>>,
     pub args: Vec<Vec<u8>>,

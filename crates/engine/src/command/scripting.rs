@@ -28,7 +28,7 @@ pub(super) const MORE: &[Row] = &[
     }),
 ];
 
-const RUN: Flags = Flags::NOSCRIPT
+pub(super) const RUN: Flags = Flags::NOSCRIPT
     .union(Flags::STALE)
     .union(Flags::SKIP_MONITOR)
     .union(Flags::NO_MANDATORY_KEYS)

@@ -32,14 +32,13 @@ const NUMBERS: &[(&str, f64)] = &[
     ("LOG_VERBOSE", 1.0),
     ("LOG_NOTICE", 2.0),
     ("LOG_WARNING", 3.0),
-    ("REPL_NONE", 0.0),
-    ("REPL_AOF", 1.0),
-    ("REPL_REPLICA", 2.0),
-    ("REPL_SLAVE", 2.0),
-    ("REPL_ALL", 3.0),
     // Valkey goes on to call itself the last free release of what it comes from.
     ("REDIS_VERSION_NUM", 459_268.0),
 ];
+
+/// For `set_repl`.
+const REPLICATION: &[(&str, f64)] =
+    &[("REPL_NONE", 0.0), ("REPL_AOF", 1.0), ("REPL_REPLICA", 2.0), ("REPL_SLAVE", 2.0), ("REPL_ALL", 3.0)];
 
 /// Fills the table on top.
 pub(super) fn fill(lua: *mut ffi::lua_State, shared: *const Shared) {
@@ -47,22 +46,29 @@ pub(super) fn fill(lua: *mut ffi::lua_State, shared: *const Shared) {
     if cfg!(feature = "libraries") {
         unsafe { functions(lua, shared, MORE) };
         constants(lua, shared);
+        numbers(lua, REPLICATION);
     }
 }
 
-fn constants(lua: *mut ffi::lua_State, shared: *const Shared) {
+/// Sets the levels of `log` and the versions in the table on top.
+pub(super) fn constants(lua: *mut ffi::lua_State, shared: *const Shared) {
     // SAFETY: the host owns `shared`, which outlives the state.
     let version = unsafe { (*shared).config.version };
     let (text, number) = match version {
         Version::V8_0 => ("8.0.1", 524_289.0),
         Version::V9_1 => ("9.1.2", 590_082.0),
     };
-    for (name, value) in NUMBERS.iter().copied().chain([("VALKEY_VERSION_NUM", number)]) {
-        unsafe { ffi::lua_pushnumber(lua, value) };
-        set_field(lua, -2, name.as_bytes());
-    }
+    numbers(lua, NUMBERS);
+    numbers(lua, &[("VALKEY_VERSION_NUM", number)]);
     for (name, value) in [("REDIS_VERSION", "7.2.4"), ("SERVER_NAME", "valkey"), ("VALKEY_VERSION", text)] {
         push_bytes(lua, value.as_bytes());
+        set_field(lua, -2, name.as_bytes());
+    }
+}
+
+fn numbers(lua: *mut ffi::lua_State, list: &[(&str, f64)]) {
+    for (name, value) in list {
+        unsafe { ffi::lua_pushnumber(lua, *value) };
         set_field(lua, -2, name.as_bytes());
     }
 }
@@ -113,7 +119,7 @@ fn sha1hex(call: &Call) -> Result<c_int, Raise> {
 }
 
 /// The engine has no log: the arguments are checked and that is all.
-fn log(call: &Call) -> Result<c_int, Raise> {
+pub(super) fn log(call: &Call) -> Result<c_int, Raise> {
     if call.top() < 2 {
         return Err(call::raise(call, "ERR server.log() requires two arguments or more."));
     }

@@ -339,7 +339,12 @@ unsafe fn seal_globals(lua: *mut ffi::lua_State, shared: *const Shared) {
 
 /// Pushes the read-only view of the table at `real`; with `face`, `getmetatable` of it shows the value on top, which is
 /// taken off.
-unsafe fn push_read_only(lua: *mut ffi::lua_State, shared: *const Shared, real: c_int, face: bool) {
+pub(super) unsafe fn push_read_only(
+    lua: *mut ffi::lua_State,
+    shared: *const Shared,
+    real: c_int,
+    face: bool,
+) {
     unsafe {
         let real = ffi::lua_absindex(lua, real);
         push_table(lua, 0, 4);
@@ -365,7 +370,7 @@ fn refuse_write(_call: &Call) -> Result<c_int, Raise> {
     Err(Raise::text(READ_ONLY))
 }
 
-fn unknown_global(call: &Call) -> Result<c_int, Raise> {
+pub(super) fn unknown_global(call: &Call) -> Result<c_int, Raise> {
     let name = call.string(2).map(|name| String::from_utf8_lossy(name).into_owned());
     let name = match name.as_deref() {
         // The dialect gave these other names.

@@ -37,14 +37,28 @@ pub(super) struct Shared {
     #[cfg(feature = "cjson")]
     pub cjson: Cell<super::cjson::Settings>,
     pub trace: RefCell<Option<ScriptTrace>>,
+    #[cfg(feature = "functions")]
+    pub registered: RefCell<super::functions::Registered>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Input {
     pub keys: *const [&'static [u8]],
     pub args: *const [&'static [u8]],
-    /// Where the compiled chunk is in the host's table of chunks.
-    pub chunk: i64,
+    pub work: Work,
+}
+
+/// What a run calls.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// The compiled chunk at this place in the host's table of chunks.
+    Script(i64),
+    /// The source of the library that is being loaded.
+    #[cfg(feature = "functions")]
+    Library,
+    /// A function of a library, by their places.
+    #[cfg(feature = "functions")]
+    Function { library: i64, callback: i64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +87,8 @@ impl Shared {
             #[cfg(feature = "cjson")]
             cjson: Cell::default(),
             trace: RefCell::new(None),
+            #[cfg(feature = "functions")]
+            registered: RefCell::default(),
         }
     }
 
@@ -118,5 +134,5 @@ impl Shared {
 }
 
 impl Input {
-    pub const NONE: Input = Input { keys: &[], args: &[], chunk: 0 };
+    pub const NONE: Input = Input { keys: &[], args: &[], work: Work::Script(0) };
 }

@@ -27,6 +27,11 @@ const NAMES: &[(&str, ScriptFlags)] = &[
 ];
 
 impl ScriptFlags {
+    pub fn named(name: &[u8]) -> Option<ScriptFlags> {
+        let known = NAMES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()));
+        known.map(|(_, flag)| *flag)
+    }
+
     /// What code with these flags may do when it is called with `asked`.
     pub fn access(self, asked: Access) -> Result<Access, CommandError> {
         match (self.contains(ScriptFlags::NO_WRITES), asked) {
@@ -34,6 +39,10 @@ impl ScriptFlags {
             (false, Access::Full) => Ok(Access::Full),
             (false, Access::ReadOnly) => Err(CommandError::READ_ONLY_CALL),
         }
+    }
+
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        NAMES.iter().filter(move |(_, flag)| self.contains(*flag)).map(|(name, _)| *name)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use lua54::ffi;
 
-use super::Script;
 use super::shared::Shared;
 use super::vm::c_bytes;
 use crate::command;
@@ -20,9 +19,9 @@ pub(super) struct Touched {
     keys: Vec<(usize, bool, Option<Entry>)>,
 }
 
-pub(super) fn start(script: &Script, keys: &[&[u8]], args: &[&[u8]]) -> ScriptTrace {
+pub(super) fn start(name: &str, keys: &[&[u8]], args: &[&[u8]]) -> ScriptTrace {
     let copy = |list: &[&[u8]]| list.iter().map(|bytes| bytes.to_vec()).collect();
-    ScriptTrace { sha: script.sha.to_string(), keys: copy(keys), args: copy(args), ..ScriptTrace::default() }
+    ScriptTrace { sha: name.to_owned(), keys: copy(keys), args: copy(args), ..ScriptTrace::default() }
 }
 
 pub(super) fn before(state: &State, session: &Session, argv: &[&[u8]]) -> Touched {
@@ -65,6 +64,14 @@ fn entry_of(state: &State, session: &Session, key: &[u8]) -> Option<Entry> {
     state.keyspace.get(session.db, key, state.clock).cloned()
 }
 
+fn is_user_code(source: &[u8]) -> bool {
+    #[cfg(feature = "functions")]
+    if source == super::functions::CHUNK_NAME.to_bytes() {
+        return true;
+    }
+    source == super::CHUNK_NAME.to_bytes()
+}
+
 /// The line hook of a traced run.
 pub(super) fn line(lua: *mut ffi::lua_State, shared: &Shared, info: &mut ffi::lua_Debug) {
     // SAFETY: `info` comes from the hook that is running.
@@ -72,7 +79,7 @@ pub(super) fn line(lua: *mut ffi::lua_State, shared: &Shared, info: &mut ffi::lu
         ffi::lua_getinfo(lua, c"S".as_ptr(), info);
         c_bytes(info.source)
     };
-    if source != super::CHUNK_NAME.to_bytes() {
+    if !is_user_code(source) {
         return;
     }
     if let Ok(mut trace) = shared.trace.try_borrow_mut()

@@ -1,0 +1,164 @@
+//! FUNCTION, FCALL and FCALL_RO. Loading and running are the script host's.
+
+use std::rc::Rc;
+
+use super::keys::{NONE, READ_COUNTED_2, WRITE_COUNTED_2};
+use super::scan::matches;
+use super::scripting::RUN;
+use super::{Args, Flags, Row, container, control};
+use crate::engine::Engine;
+use crate::error::{CommandError, Interrupt};
+use crate::reply::Reply;
+use crate::script::{Access, Library, library_name};
+use crate::session::{Protocol, Session};
+
+pub(super) const ROWS: &[Row] = &[
+    control("fcall", -3, RUN, WRITE_COUNTED_2, |engine, session, args| {
+        fcall(engine, session, args, Access::Full)
+    }),
+    control("fcall_ro", -3, RUN.union(Flags::READONLY), READ_COUNTED_2, |engine, session, args| {
+        fcall(engine, session, args, Access::ReadOnly)
+    }),
+    container("function", FUNCTION),
+];
+
+const CHANGE: Flags = Flags::WRITE.union(Flags::NOSCRIPT);
+
+const FUNCTION: &[Row] = &[
+    control("function|load", -3, CHANGE.union(Flags::DENYOOM), NONE, load),
+    control("function|delete", 3, CHANGE, NONE, delete),
+    control("function|flush", -2, CHANGE, NONE, flush),
+    control("function|list", -2, Flags::NOSCRIPT, NONE, list),
+    control("function|stats", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, stats),
+    // A function that runs holds the engine, so nobody ever meets one.
+    control("function|kill", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, |_, _, _| {
+        Err(CommandError::NOT_BUSY.into())
+    }),
+    control("function|help", 2, Flags::ANYTIME, NONE, |_, _, _| Ok(super::help("FUNCTION", FUNCTION))),
+];
+
+fn fcall(
+    engine: &mut Engine,
+    session: &mut Session,
+    args: &Args<'_>,
+    asked: Access,
+) -> Result<Reply, Interrupt> {
+    let (library, place) = {
+        let state = engine.state.borrow();
+        let found = state.libraries.function(args.bytes(1)?);
+        found.map(|(library, place)| (Rc::clone(library), place)).ok_or(CommandError::FUNCTION_NOT_FOUND)?
+    };
+    let count = args.integer(2).map_err(|_| CommandError::FUNCTION_KEYS)?;
+    let count = usize::try_from(count).map_err(|_| CommandError::NUMKEYS_NEGATIVE)?;
+    let (keys, values) = args.rest(3).split_at_checked(count).ok_or(CommandError::NUMKEYS_TOO_MANY)?;
+    let flags = library.functions.get(place).map(|function| function.flags).unwrap_or_default();
+    let access = flags.access(asked)?;
+    engine.host()?.call_function(session, (&library, place), keys, values, access)
+}
+
+fn load(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
+    let last = args.len() - 1;
+    for at in 2..last {
+        if !args.is(at, "REPLACE") {
+            let option = String::from_utf8_lossy(args.bytes(at)?);
+            return Err(CommandError::other(format!("ERR Unknown option given: {option}")).into());
+        }
+    }
+    let code = args.bytes(last)?;
+    let name = library_name(code, engine.version())?;
+    if last == 2 && engine.state.borrow().libraries.get(&name).is_some() {
+        return Err(CommandError::library_exists(&name).into());
+    }
+    let library = engine.host()?.make_library(&name, code)?;
+    engine.state.borrow_mut().libraries.insert(library)?;
+    Ok(Reply::bulk(name))
+}
+
+fn delete(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
+    let known = engine.state.borrow_mut().libraries.remove(args.bytes(2)?);
+    if known { Ok(Reply::OK) } else { Err(CommandError::LIBRARY_NOT_FOUND.into()) }
+}
+
+fn flush(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
+    if args.len() > 3 {
+        return Err(CommandError::FUNCTION_FLUSH_ARITY.into());
+    }
+    if args.len() == 3 && !args.is(2, "SYNC") && !args.is(2, "ASYNC") {
+        return Err(CommandError::FUNCTION_FLUSH_MODE.into());
+    }
+    engine.state.borrow_mut().libraries.clear();
+    Ok(Reply::OK)
+}
+
+fn list(engine: &mut Engine, session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
+    let (mut pattern, mut with_code) = (None, false);
+    let mut at = 2;
+    while at < args.len() {
+        if args.is(at, "WITHCODE") && !with_code {
+            with_code = true;
+        } else if args.is(at, "LIBRARYNAME") && pattern.is_none() {
+            at += 1;
+            let name = args.bytes(at).map_err(|_| CommandError::LIBRARY_NAME_MISSING)?;
+            pattern = Some(name.to_ascii_lowercase());
+        } else {
+            let argument = String::from_utf8_lossy(args.bytes(at)?);
+            return Err(CommandError::other(format!("ERR Unknown argument {argument}")).into());
+        }
+        at += 1;
+    }
+    let state = engine.state.borrow();
+    let fits = |library: &&Rc<Library>| {
+        pattern.as_ref().is_none_or(|pattern| matches(pattern, &library.name.to_ascii_lowercase()))
+    };
+    let shown = state.libraries.iter().filter(fits).map(|library| show(session, library, with_code));
+    Ok(Reply::Array(shown.collect()))
+}
+
+fn show(session: &Session, library: &Library, with_code: bool) -> Reply {
+    let functions = library.functions.iter().map(|function| {
+        let flags = function.flags.names().map(Reply::status).collect();
+        let description =
+            function.description.as_ref().map_or(Reply::Nil, |text| Reply::bulk(text.as_slice()));
+        map(
+            session,
+            vec![
+                ("name", Reply::bulk(function.name.as_slice())),
+                ("description", description),
+                ("flags", if is_resp3(session) { Reply::Set(flags) } else { Reply::Array(flags) }),
+            ],
+        )
+    });
+    let mut fields = vec![
+        ("library_name", Reply::bulk(library.name.as_slice())),
+        ("engine", Reply::bulk("LUA")),
+        ("functions", Reply::Array(functions.collect())),
+    ];
+    if with_code {
+        fields.push(("library_code", Reply::bulk(&*library.code)));
+    }
+    map(session, fields)
+}
+
+fn stats(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
+    let state = engine.state.borrow();
+    let functions = state.libraries.iter().map(|library| library.functions.len()).sum();
+    let counts = vec![
+        ("libraries_count", Reply::integer(state.libraries.iter().count())),
+        ("functions_count", Reply::integer(functions)),
+    ];
+    let engines = map(session, vec![("LUA", map(session, counts))]);
+    Ok(map(session, vec![("running_script", Reply::Nil), ("engines", engines)]))
+}
+
+fn is_resp3(session: &Session) -> bool {
+    session.protocol == Protocol::Resp3
+}
+
+fn map(session: &Session, fields: Vec<(&str, Reply)>) -> Reply {
+    let pairs = fields.into_iter().map(|(name, value)| (Reply::bulk(name), value));
+    if is_resp3(session) {
+        Reply::Map(pairs.collect())
+    } else {
+        Reply::Array(pairs.flat_map(<[Reply; 2]>::from).collect())
+    }
+}
