@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use echomq_core::{EngineWire, Scripts};
 use echomq_widget::session::present::{Present, Verb};
 use echomq_widget::session::shown::{Said, Shown};
-use lab_tests::browser::{Page, visit, visit_in};
+use lab_tests::browser::{Page, Reader, visit, visit_in};
 use lab_tests::driver::Browser;
 use lab_tests::site::Options;
 use lab_tests::tools::{cached, target};
@@ -96,16 +96,74 @@ async fn accessible(name: &str) -> Result<()> {
         page.driver.execute(axe, vec![]).await.context("axe-core does not load")?;
         for scheme in ["light", "dark"] {
             page.look(1280, 900, scheme).await?;
-            check_axe(page, scheme).await?;
-            let press = "(element) => [...element.shadowRoot.querySelectorAll('[part~=caller], .choice, [part~=primary]')].slice(0, 2).forEach((button) => button.click())";
-            page.eval(&format!("{ALL}.forEach({press})")).await?;
-            let unfold = "(element) => element.shadowRoot.querySelectorAll('details').forEach((fold) => fold.open = true)";
-            page.eval(&format!("{ALL}.forEach({unfold})")).await?;
-            check_axe(page, &format!("{scheme}, pressed")).await?;
+            check_axe_at_start_and_pressed(page, scheme).await?;
         }
         Ok(())
     })
     .await
+}
+
+async fn check_axe_at_start_and_pressed(page: &Page, when: &str) -> Result<()> {
+    check_axe(page, when).await?;
+    let press = "(element) => [...element.shadowRoot.querySelectorAll('[part~=caller], .choice, [part~=primary]')].slice(0, 2).forEach((button) => button.click())";
+    page.eval(&format!("{ALL}.forEach({press})")).await?;
+    let unfold =
+        "(element) => element.shadowRoot.querySelectorAll('details').forEach((fold) => fold.open = true)";
+    page.eval(&format!("{ALL}.forEach({unfold})")).await?;
+    check_axe(page, &format!("{when}, pressed")).await
+}
+
+/// In Firefox a page fits a desk and a phone, has no violation of axe-core's rules, and says nothing in the console, in
+/// either scheme.
+async fn in_firefox(name: &str) -> Result<()> {
+    let axe = cached("npm/node_modules/axe-core/axe.min.js")?;
+    let axe = std::fs::read_to_string(&axe).with_context(|| axe.display().to_string())?;
+    let path = format!("{name}.html");
+    for dark in [false, true] {
+        let scheme = if dark { "dark" } else { "light" };
+        let reader = Reader { dark, ..Browser::Firefox.into() };
+        visit_in(reader, &file_name(name), &path, Options::default(), async |page| {
+            for narrow in [false, true] {
+                let width = if narrow { 360 } else { 1280 };
+                if narrow {
+                    page.goto_narrow(&path).await?;
+                }
+                all_live(page).await?;
+                let is_dark = page.eval("matchMedia('(prefers-color-scheme: dark)').matches").await?;
+                ensure!(is_dark == dark, "the browser is not in the {scheme} scheme");
+                ensure!(page.eval("innerWidth <= 360").await? == narrow, "the page is not {width} wide");
+                page.check_no_sideways_scroll().await?;
+                page.check_quiet().await?;
+                page.screenshot(&format!("{}-{width}-{scheme}-firefox", file_name(name))).await?;
+                page.driver.execute(axe.clone(), vec![]).await.context("axe-core does not load")?;
+                check_axe_at_start_and_pressed(page, &format!("{scheme}, {width}")).await?;
+                page.check_no_sideways_scroll().await?;
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_front_page_in_firefox() -> Result<()> {
+    in_firefox("index").await
+}
+
+#[tokio::test]
+async fn the_fencing_token_in_firefox() -> Result<()> {
+    in_firefox("fencing-token").await
+}
+
+#[tokio::test]
+async fn read_decide_write_in_firefox() -> Result<()> {
+    in_firefox("read-decide-write").await
+}
+
+#[tokio::test]
+async fn the_rung_page_in_firefox() -> Result<()> {
+    in_firefox("rung/index").await
 }
 
 async fn check_axe(page: &Page, when: &str) -> Result<()> {
@@ -161,17 +219,31 @@ async fn without_javascript(name: &str) -> Result<()> {
         page.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true })).await?;
         page.look(1280, 900, "light").await?;
         page.goto(&format!("{name}.html")).await?;
-        ensure!(page.eval("customElements.get('emq-rung') === undefined").await? == true, "a script ran");
-        let hidden = format!("{ALL}.filter((element) => element.innerText.trim().length < 60 || element.offsetHeight < 60).map((element) => element.localName)");
-        let hidden = page.eval(&hidden).await?;
-        ensure!(hidden == json!([]), "without JavaScript nothing is to be read in {hidden}");
-        let tags = page.eval(&format!("{ALL}.map((element) => element.localName)")).await?;
-        ensure!(tags.as_array().is_some_and(|tags| !tags.is_empty()), "the page has {tags}");
+        check_readable(page).await?;
         let height = page.eval("document.documentElement.scrollHeight").await?;
         page.look(1280, u32::try_from(height.as_u64().unwrap_or(900))?, "light").await?;
         page.screenshot(&format!("{}-1280-no-javascript", file_name(name))).await
     })
+    .await?;
+    let reader = Reader { scripts: false, ..Browser::Firefox.into() };
+    visit_in(reader, &file_name(name), &format!("{name}.html"), Options::default(), async |page| {
+        check_readable(page).await?;
+        page.screenshot(&format!("{}-1280-no-javascript-firefox", file_name(name))).await
+    })
     .await
+}
+
+/// No script has run, and every readout can be read all the same.
+async fn check_readable(page: &Page) -> Result<()> {
+    ensure!(page.eval("customElements.get('emq-rung') === undefined").await? == true, "a script ran");
+    let hidden = format!(
+        "{ALL}.filter((element) => element.innerText.trim().length < 60 || element.offsetHeight < 60).map((element) => element.localName)"
+    );
+    let hidden = page.eval(&hidden).await?;
+    ensure!(hidden == json!([]), "without JavaScript nothing is to be read in {hidden}");
+    let tags = page.eval(&format!("{ALL}.map((element) => element.localName)")).await?;
+    ensure!(tags.as_array().is_some_and(|tags| !tags.is_empty()), "the page has {tags}");
+    Ok(())
 }
 
 #[tokio::test]
@@ -285,6 +357,70 @@ async fn the_lines_to_embed_can_be_copied_and_work() -> Result<()> {
         page.check_quiet().await
     })
     .await
+}
+
+/// Overwrites the module's memory. The glue keeps a flag of its own there: set, it would stop every call before the module
+/// traps.
+const SPOIL: &str = "
+import init from './echomq-widget.js';
+const { memory, __instance_terminated: flag } = await init();
+new Uint8Array(memory.buffer).fill(255);
+new Int32Array(memory.buffer)[flag.value / 4] = 0;
+document.documentElement.dataset.spoilt = 'yes';
+";
+
+/// A trap in the module, from memory that something has overwritten: the engine starts anew, every element says so, and works.
+#[tokio::test]
+async fn a_trap_restarts_the_engine_and_says_so() -> Result<()> {
+    for browser in [Browser::Chromium, Browser::Firefox] {
+        let options = Options { script: Some(("spoil.js", SPOIL)), ..Options::default() };
+        visit_in(browser, "trap", "index.html", options, async |page| {
+            all_live(page).await?;
+            let load = "document.head.append(Object.assign(document.createElement('script'), { type: 'module', src: 'spoil.js' }))";
+            page.eval(&format!("({load}, 1)")).await?;
+            page.wait_for_text("document.documentElement.dataset.spoilt").await?;
+            let fence = page.element("emq-fence").await?;
+            fence.click("the zombie presents token 99").await?;
+            let told = "element.shadowRoot.querySelector('[part=bar]') && element.shadowRoot.querySelector('[part=failure]')?.textContent";
+            let told = format!("{ALL}.map((element) => {told} || '')");
+            page.wait_for_text(&format!("{told}.every((line) => line) ? 'told' : ''")).await?;
+            let lines = page.eval(&told).await?;
+            let line = lines[0].as_str().unwrap_or_default();
+            let (start, end) = ("The engine was started again (the engine stopped: ", "). The readout is at its start.");
+            ensure!(line.starts_with(start) && line.ends_with(end), "it says {line:?}");
+            fence.click("the zombie presents token 99").await?;
+            fence.check(&fenced("99")?).await
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// What a reader does in one element, another of the same queue shows; the rest of the page stays as it is.
+#[tokio::test]
+async fn elements_of_one_queue_show_one_job() -> Result<()> {
+    for browser in [Browser::Chromium, Browser::Firefox] {
+        visit_in(browser, "shared", "index.html", Options::default(), async |page| {
+            // The walk comes last, so the scene is its own: a pending job.
+            for tag in ["emq-complete", "emq-round-trip"] {
+                page.element(tag).await?;
+                page.eval(&format!("document.querySelector('{tag}').setAttribute('queue', 'mail')")).await?;
+            }
+            let walk = page.element("emq-round-trip").await?;
+            walk.click("Step").await?;
+            let complete = page.element("emq-complete").await?;
+            let meaning = complete.text("meaning").await?;
+            ensure!(meaning.starts_with("Token 1 minted"), "it says {meaning:?}");
+            complete.click("the worker of this life presents token 1").await?;
+            let keys = walk.text("keys").await?;
+            ensure!(keys.contains("emq:{mail}:job:"), "the walk shows {keys}");
+            ensure!(walk.text("answer").await? == complete.text("answer").await?, "two answers to one call");
+            page.element("emq-fence").await?.check_initial().await?;
+            page.check_quiet().await
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 /// Every element of a page keeps its text when the engine cannot be had, and each comes back by its own button.

@@ -33,6 +33,22 @@ const ARGUMENTS: &[&str] = &[
 /// How long a page may take to show what a test waits for, on a machine that builds something else meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Who looks at a page, as far as a browser is told when it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    pub browser: Browser,
+    /// Firefox only: [`Page::look`] tells Chromium at any time.
+    pub dark: bool,
+    /// Firefox only: in Chromium DevTools switch scripts off.
+    pub scripts: bool,
+}
+
+impl From<Browser> for Reader {
+    fn from(browser: Browser) -> Reader {
+        Reader { browser, dark: false, scripts: true }
+    }
+}
+
 /// A browser with one page of the site open.
 #[derive(Debug)]
 pub struct Page {
@@ -58,36 +74,37 @@ pub async fn visit(
     visit_in(Browser::Chromium, name, path, options, test).await
 }
 
-/// [`visit`] in the browser of one's choice.
+/// [`visit`] as the reader of one's choice.
 ///
 /// # Errors
 /// As [`visit`].
 pub async fn visit_in(
-    browser: Browser,
+    reader: impl Into<Reader>,
     name: &str,
     path: &str,
     options: Options,
     test: impl AsyncFnOnce(&Page) -> Result<()>,
 ) -> Result<()> {
-    let page = Page::open(browser, path, options).await?;
+    let page = Page::open(reader.into(), path, options).await?;
     let outcome = test(&page).await;
     if outcome.is_err() {
-        page.screenshot(&format!("{name}-{}-failed", browser.name())).await?;
+        page.screenshot(&format!("{name}-{}-failed", page.browser.name())).await?;
     }
     let quit = page.driver.clone().quit().await;
     outcome.and(quit.context("the browser did not quit"))
 }
 
 impl Page {
-    async fn open(browser: Browser, path: &str, options: Options) -> Result<Page> {
+    async fn open(reader: Reader, path: &str, options: Options) -> Result<Page> {
+        let browser = reader.browser;
         // Only Chromium's driver hands out the console's log, so that in Firefox the page keeps it.
-        let recorder = browser == Browser::Firefox;
+        let recorder = browser == Browser::Firefox && reader.scripts;
         let site = Site::start(Options { recorder, ..options }).await?;
         let mut driver = Driver::start(browser)?;
         let profile = tempfile::tempdir().context("no folder for the browser's profile")?;
         let web = match browser {
             Browser::Chromium => WebDriver::new(driver.url(), chromium(&profile)?).await,
-            Browser::Firefox => WebDriver::new(driver.url(), firefox()?).await,
+            Browser::Firefox => WebDriver::new(driver.url(), firefox(reader)?).await,
         };
         let web = web.with_context(|| format!("{} did not start", browser.name()))?;
         driver.session = Some(web.session_id().to_string());
@@ -100,6 +117,15 @@ impl Page {
     pub async fn goto(&self, path: &str) -> Result<()> {
         let address = format!("{}{path}", self.site.origin());
         self.driver.goto(&address).await.with_context(|| format!("cannot open {address}"))
+    }
+
+    /// Opens another page of the same site as wide as a phone. Firefox has no window as narrow as that, so the page
+    /// stands in a frame, to which everything else that is asked of this page goes from now on.
+    pub async fn goto_narrow(&self, path: &str) -> Result<()> {
+        let source = format!("{}{path}", self.site.origin());
+        let frame = format!("<iframe style=\"border:0;width:360px;height:800px\" src=\"{source}\"></iframe>");
+        self.driver.goto(&format!("data:text/html,{frame}")).await.context("cannot open a frame")?;
+        self.driver.enter_frame(0).await.with_context(|| format!("cannot open {source}"))
     }
 
     /// The value of a JavaScript expression.
@@ -217,7 +243,7 @@ fn chromium(profile: &TempDir) -> Result<thirtyfour::ChromeCapabilities> {
 }
 
 /// Its profile is the driver's, which removes it.
-fn firefox() -> Result<thirtyfour::FirefoxCapabilities> {
+fn firefox(reader: Reader) -> Result<thirtyfour::FirefoxCapabilities> {
     let mut wanted = DesiredCapabilities::firefox();
     wanted.set_firefox_binary(&program("FIREFOX", &["firefox-esr", "firefox"])?.to_string_lossy())?;
     wanted.add_arg("-headless")?;
@@ -225,6 +251,8 @@ fn firefox() -> Result<thirtyfour::FirefoxCapabilities> {
     // Tab goes to links and buttons on every system.
     preferences.set("accessibility.tabfocus", 7)?;
     preferences.set("ui.prefersReducedMotion", 1)?;
+    preferences.set("layout.css.prefers-color-scheme.content-override", if reader.dark { 0 } else { 1 })?;
+    preferences.set("javascript.enabled", reader.scripts)?;
     wanted.set_preferences(preferences)?;
     Ok(wanted)
 }

@@ -1,6 +1,13 @@
 //! The built pages, served on a free port of the loopback interface with the policy that they must live under.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use anyhow::{Context as _, Result, ensure};
 use axum::{
@@ -24,8 +31,12 @@ pub const STRICT: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eva
 pub struct Options {
     /// The `Content-Security-Policy` of every answer.
     pub policy: &'static str,
-    /// A file that the host has lost.
+    /// A file of the module that the host has lost.
     pub missing: Option<&'static str>,
+    /// The file is missing at the first request only.
+    pub comes_back: bool,
+    /// A script that the host has besides: its name and its text.
+    pub script: Option<(&'static str, &'static str)>,
     /// Whether each page begins with a script that keeps its errors in `recorded`.
     pub recorder: bool,
 }
@@ -46,7 +57,7 @@ for (const level of ['error', 'warn']) {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { policy: STRICT, missing: None, recorder: false }
+        Options { policy: STRICT, missing: None, comes_back: false, script: None, recorder: false }
     }
 }
 
@@ -63,9 +74,12 @@ impl Site {
     pub async fn start(options: Options) -> Result<Site> {
         let dist = dist()?;
         let mut router = Router::new().fallback_service(ServeDir::new(&dist));
+        let recorder = options.recorder.then_some(("recorder.js", RECORDER));
+        for (name, text) in options.script.into_iter().chain(recorder) {
+            let script = move || async move { ([(CONTENT_TYPE, "text/javascript")], text) };
+            router = router.route(&format!("/{name}"), get(script));
+        }
         if options.recorder {
-            let script = || async { ([(CONTENT_TYPE, "text/javascript")], RECORDER) };
-            router = router.route("/recorder.js", get(script));
             for page in PAGES {
                 let text = std::fs::read_to_string(dist.join(page)).with_context(|| page.to_owned())?;
                 let text = text.replacen("<head>", "<head><script src=\"/recorder.js\"></script>", 1);
@@ -73,7 +87,17 @@ impl Site {
             }
         }
         if let Some(file) = options.missing {
-            router = router.route(&format!("/{file}"), get(|| async { StatusCode::NOT_FOUND }));
+            let lost = Arc::new(AtomicBool::new(true));
+            let found = std::fs::read(dist.join(file)).with_context(|| file.to_owned())?;
+            let answer = move || async move {
+                let found = ([(CONTENT_TYPE, "application/wasm")], found);
+                if lost.swap(!options.comes_back, Ordering::Relaxed) {
+                    Err(StatusCode::NOT_FOUND)
+                } else {
+                    Ok(found)
+                }
+            };
+            router = router.route(&format!("/{file}"), get(answer));
         }
         let policy = HeaderValue::from_static(options.policy);
         let router = router.layer(SetResponseHeaderLayer::overriding(CONTENT_SECURITY_POLICY, policy));

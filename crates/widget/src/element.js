@@ -61,7 +61,7 @@ class Element extends Base {
     this.#run();
   }
 
-  /** Called when the instance that this element's view runs in has trapped. */
+  /** Called when the instance that this element's view runs in has failed. */
   fail(error) {
     // A dead instance cannot take its view down; leaving it is all there is.
     this.#attributes?.disconnect();
@@ -70,7 +70,12 @@ class Element extends Base {
     this.#showText(error);
   }
 
-  async #run() {
+  /** Called after a trap, once the static text stands: the view comes back in a new instance, and says so. */
+  restart(error) {
+    this.#run(`The engine was started again (${reason(error)}). The readout is at its start.`);
+  }
+
+  async #run(told) {
     try {
       const module = await load();
       if (!this.isConnected || this.#mounted) return;
@@ -82,7 +87,7 @@ class Element extends Base {
       this.#attributes = new MutationObserver(() => this.#mounted?.changed());
       this.#attributes.observe(this, { attributes: true });
       this.#root.adoptedStyleSheets = sheets;
-      this.#root.replaceChildren(into);
+      this.#root.replaceChildren(into, ...(told ? [line(told)] : []));
     } catch (error) {
       broken(error, this);
     }
@@ -101,11 +106,7 @@ class Element extends Base {
     this.#root.adoptedStyleSheets = [];
     this.#root.replaceChildren(document.createElement('slot'));
     if (!error) return;
-    const note = document.createElement('p');
-    note.part = 'failure';
-    note.setAttribute('role', 'status');
-    const text = document.createElement('span');
-    text.textContent = `The live check did not run (${reason(error)}). What you see is the recorded text.`;
+    const note = line(`The live check did not run (${reason(error)}). What you see is the recorded text.`);
     const retry = document.createElement('button');
     retry.type = 'button';
     retry.part = 'retry';
@@ -114,9 +115,20 @@ class Element extends Base {
       this.#showText();
       this.#run();
     });
-    note.append(text, retry);
+    note.append(retry);
     this.#root.append(note);
   }
+}
+
+/** A line that says what went wrong. */
+function line(told) {
+  const note = document.createElement('p');
+  note.part = 'failure';
+  note.setAttribute('role', 'status');
+  const text = document.createElement('span');
+  text.textContent = told;
+  note.append(text);
+  return note;
 }
 
 /** The style sheets by tag, and under '' the one that all elements share: made once, adopted by every shadow root. */
@@ -158,7 +170,12 @@ if (globalThis.customElements) {
     near = new IntersectionObserver(seen, { rootMargin: NEAR });
   }
   // A trap in an event handler or a task of the view surfaces here and nowhere else.
-  const trapped = (error) => error instanceof (globalThis.WebAssembly?.RuntimeError ?? Error) && live.size && broken(error);
+  const trapped = (error) => {
+    const views = [...live];
+    if (!views.length || !(error instanceof (globalThis.WebAssembly?.RuntimeError ?? Error))) return;
+    broken(error);
+    for (const element of views) element.restart(error);
+  };
   addEventListener('error', (event) => trapped(event.error));
   addEventListener('unhandledrejection', (event) => trapped(event.reason));
   for (const tag of TAGS) {

@@ -1,8 +1,8 @@
 //! A script as a page shows it: its lines, which of them ran, which one answered, and what each `redis.call` got.
 
-use echomq_core::Script;
 use echomq_core::snippet::shell_word;
 use echomq_core::stage::Act;
+use echomq_core::{Reply, Script};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
@@ -25,7 +25,7 @@ pub struct Line {
 pub enum Mark {
     Idle,
     Ran,
-    /// The last line that ran: it made the answer.
+    /// It made the answer.
     Decided,
 }
 
@@ -42,12 +42,12 @@ impl Listing {
     /// The script, and what a run of it did where the wire can tell.
     pub fn new(script: &Script, act: Option<&Act>) -> Listing {
         let trace = act.and_then(|act| act.trace.as_ref());
-        let last = trace.and_then(|trace| trace.lines.last().copied());
+        let decided = act.and_then(|act| decided(script, act));
         let line = |(number, text): (u32, &str)| Line {
             number,
             text: text.to_owned(),
             mark: match trace {
-                _ if last == Some(number) => Mark::Decided,
+                _ if decided == Some(number) => Mark::Decided,
                 Some(trace) if trace.lines.contains(&number) => Mark::Ran,
                 _ => Mark::Idle,
             },
@@ -64,6 +64,26 @@ impl Listing {
     pub fn ran(&self) -> bool {
         self.body.iter().any(|line| line.mark != Mark::Idle)
     }
+}
+
+/// The line that made the answer: the last that ran and returns these very words, for a function may have made what the
+/// script's last line hands on; for an answer that no line spells out, the last that ran.
+fn decided(script: &Script, act: &Act) -> Option<u32> {
+    let ran = &act.trace.as_ref()?.lines;
+    let words = match &act.reply {
+        Reply::Error(text) | Reply::Bulk(text) => Some(String::from_utf8_lossy(text)),
+        _ => None,
+    };
+    let made = words.and_then(|words| {
+        let spelled = format!("'{words}'");
+        let source: Vec<&str> = script.source().lines().collect();
+        let returns = |number: &&u32| {
+            let line = source.get(number.saturating_sub(1) as usize).copied().unwrap_or_default();
+            line.contains("return ") && line.contains(&spelled)
+        };
+        ran.iter().rev().find(returns)
+    });
+    made.or(ran.last()).copied()
 }
 
 fn answered(act: Option<&Act>, number: u32) -> Vec<Answered> {

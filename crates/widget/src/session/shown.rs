@@ -102,8 +102,11 @@ mod tests {
     use crate::session::present::{Present, Verb};
 
     fn shown(token: &str) -> Shown {
-        let mut session =
-            Present::new(Box::new(EngineWire::default().traced()), "page", 1, Verb::Complete).unwrap();
+        shown_of(Verb::Complete, token)
+    }
+
+    fn shown_of(verb: Verb, token: &str) -> Shown {
+        let mut session = Present::new(Box::new(EngineWire::default().traced()), "page", 1, verb).unwrap();
         if !token.is_empty() {
             session.press(token).unwrap();
         }
@@ -122,20 +125,33 @@ mod tests {
     #[test]
     fn a_refusal_is_shown_with_the_line_that_made_it() {
         let shown = shown("99");
-        let said = shown.said.unwrap();
+        let said = shown.said.clone().unwrap();
         assert_eq!((&*said.prompt, said.refused), ("@complete JOB… 99", true));
-        let decided: Vec<_> = shown
-            .listing
-            .body
-            .iter()
-            .filter(|line| line.mark == Mark::Decided)
-            .map(|line| &*line.text)
-            .collect();
-        assert_eq!(decided, ["  return redis.error_reply('EMQSTALE complete token mismatch')"]);
+        assert_eq!(decided(&shown), ["  return redis.error_reply('EMQSTALE complete token mismatch')"]);
         let calls: Vec<_> = shown.listing.body.iter().flat_map(|line| &line.calls).collect();
         assert_eq!(calls.len(), 1);
         assert!(calls[0].command.starts_with("HGET 'emq:{page}:job:JOB"));
         assert_eq!((&*calls[0].reply, calls[0].wrote), ("\"1\"", false));
+    }
+
+    fn decided(shown: &Shown) -> Vec<&str> {
+        let lines = shown.listing.body.iter().filter(|line| line.mark == Mark::Decided);
+        lines.map(|line| &*line.text).collect()
+    }
+
+    /// What a function of the script has made is marked there, not where the script's last line hands it on.
+    #[test]
+    fn the_line_that_made_the_answer_is_marked() {
+        let retry = |max: &str| Verb::Retry {
+            delay_ms: "5000".into(),
+            max_attempts: max.into(),
+            error: "card declined".into(),
+        };
+        let refused = "    return redis.error_reply('EMQSTALE retry token mismatch')";
+        assert_eq!(decided(&shown_of(retry("2"), "99")), [refused]);
+        assert_eq!(decided(&shown_of(retry("2"), "1")), ["  return 'scheduled'"]);
+        assert_eq!(decided(&shown_of(retry("1"), "1")), ["    return 'dead'"]);
+        assert_eq!(decided(&shown_of(Verb::Complete, "1")), ["return 1"]);
     }
 
     #[test]
