@@ -128,12 +128,6 @@ pub fn test(context: &Context, only: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Measures the engine in an optimised build.
-pub fn bench(context: &Context) -> Result<()> {
-    let mut command = context.cargo(&["run", "--release", "--package", "emq-verify", "--", "bench"]);
-    run::run(with_servers(context, &mut command)?)
-}
-
 fn table(done: &[(&str, Duration, Count)], total: Duration) {
     println!("\n{:<14} {:>9}  tests", "step", "time");
     for (name, took, count) in done {

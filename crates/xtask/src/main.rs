@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks on its terminal")]
 
+mod bench;
 mod browser;
 mod budget;
 mod ci;
@@ -101,7 +102,10 @@ fn command() -> Command {
         .subcommand(
             Command::new("budget").about("Weigh what a page fetches against the budget (after a build)"),
         )
-        .subcommand(Command::new("bench").about("Measure the engine"))
+        .subcommand(
+            Command::new("bench")
+                .about("Measure the engine, Valkey and the peers; writes docs/performance.md"),
+        )
 }
 
 fn dispatch(matches: &ArgMatches) -> Result<()> {
@@ -139,6 +143,9 @@ fn dispatch(matches: &ArgMatches) -> Result<()> {
             budget::budget(&context)
         }
         "budget" => budget::budget(&context),
-        _ => ci::bench(&context),
+        _ => {
+            setup::setup(&context, Group::Test)?;
+            bench::bench(&context)
+        }
     }
 }

@@ -6,17 +6,12 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, ensure};
-use echomq_core::{Keys, Mint, Queue, Scripts, Wire};
+use anyhow::Context as _;
+use echomq_core::Wire;
 use emq_verify::on::{On, Place};
 use emq_verify::resp::RespWire;
 
 use super::{Console, Outcome};
-
-/// Long enough that no lease runs out during a round.
-const LEASE_MS: u64 = 600_000;
-
-const QUEUE: &str = "emq-verify-bench";
 
 /// Measure claim and complete on the engine and on Valkey
 ///
@@ -39,12 +34,26 @@ pub struct Bench {
     /// Rounds on each place; the median is printed
     #[arg(long, value_name = "N", default_value = "5")]
     rounds: NonZeroUsize,
+
+    /// Print `name<TAB>pairs per second` for each place and nothing else
+    #[arg(long)]
+    plain: bool,
 }
 
 struct Lane {
     name: String,
     wire: Box<dyn Wire>,
     rounds: Vec<Duration>,
+}
+
+impl Lane {
+    /// Pairs per second in the median round.
+    fn rate(&self, pairs: NonZeroUsize) -> f64 {
+        let mut rounds = self.rounds.clone();
+        rounds.sort();
+        let median = rounds.get(rounds.len() / 2).copied().unwrap_or_default();
+        pairs.get() as f64 / median.as_secs_f64()
+    }
 }
 
 impl Bench {
@@ -65,7 +74,14 @@ impl Bench {
                 lane.rounds.push(took.with_context(|| lane.name.clone())?);
             }
         }
-        report(&lanes, self.pairs.get(), console)?;
+        let rates: Vec<f64> = lanes.iter().map(|lane| lane.rate(self.pairs)).collect();
+        if self.plain {
+            for (lane, rate) in lanes.iter().zip(rates) {
+                console.line(format_args!("{}\t{rate:.0}", lane.name))?;
+            }
+        } else {
+            report(&lanes, &rates, console)?;
+        }
         Ok(Outcome::Passed)
     }
 }
@@ -88,38 +104,14 @@ fn lanes(places: &[Place]) -> anyhow::Result<Vec<Lane>> {
 
 /// One round: the jobs are put in before the clock starts.
 fn work(wire: &mut dyn Wire, pairs: usize) -> anyhow::Result<Duration> {
-    let queue = Queue::new(Keys::new(QUEUE)?, Scripts::bundled());
-    clear(wire, queue.keys())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).context("the clock is before 1970")?;
-    let now_unix_ms = u64::try_from(now.as_millis())?;
-    let mut mint = Mint::new(0)?;
-    for _ in 0..pairs {
-        queue.enqueue(wire, &mint.next(now_unix_ms)?, b"payload")?;
-    }
+    echomq_bench::enqueue(wire, pairs, u64::try_from(now.as_millis())?)?;
     let started = Instant::now();
-    for _ in 0..pairs {
-        let claim = queue.claim(wire, LEASE_MS)?.context("a job is missing")?;
-        queue.complete(wire, &claim.id, claim.token)?;
-    }
-    let took = started.elapsed();
-    ensure!(queue.claim(wire, LEASE_MS)?.is_none(), "a job is left over");
-    clear(wire, queue.keys())?;
-    Ok(took)
+    echomq_bench::drain(wire, pairs)?;
+    Ok(started.elapsed())
 }
 
-/// The rows need no clearing: complete retires them, and what a failed round left is enqueued in no later one.
-fn clear(wire: &mut dyn Wire, keys: &Keys) -> anyhow::Result<()> {
-    let shared = keys.shared();
-    let argv: Vec<&[u8]> =
-        [b"DEL".as_slice()].into_iter().chain(shared.iter().map(|key| key.as_bytes())).collect();
-    let reply = wire.call(&argv)?;
-    ensure!(!reply.is_error(), "DEL answers {reply}");
-    Ok(())
-}
-
-fn report(lanes: &[Lane], pairs: usize, console: &mut Console) -> anyhow::Result<()> {
-    let rates: Vec<f64> =
-        lanes.iter().map(|lane| pairs as f64 / median(&lane.rounds).as_secs_f64()).collect();
+fn report(lanes: &[Lane], rates: &[f64], console: &mut Console) -> anyhow::Result<()> {
     let width = lanes.iter().map(|lane| lane.name.len()).max().unwrap_or(0);
     let base = rates.first().copied().unwrap_or(f64::NAN);
     console.line(format_args!("{:width$}  {:>10}  {:>10}  {:>7}", "", "pairs/s", "calls/s", "ratio"))?;
@@ -128,10 +120,4 @@ fn report(lanes: &[Lane], pairs: usize, console: &mut Console) -> anyhow::Result
         console.line(format_args!("{:width$}  {rate:>10.0}  {calls:>10.0}  {ratio:>7.2}", lane.name))?;
     }
     Ok(())
-}
-
-fn median(rounds: &[Duration]) -> Duration {
-    let mut sorted = rounds.to_vec();
-    sorted.sort();
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
