@@ -66,7 +66,8 @@ pub fn run_scripts(
     let mut lines = Vec::new();
     for level in levels::LEVELS {
         let keys = Keys::new(&format!("{queue}-{}", level.level))?;
-        let difference = rig::Rig::new(wire, keys, scripts).and_then(|mut rig| rig.run(level.check)).err();
+        let checked = rig::Rig::new(wire, keys, scripts).and_then(|mut rig| rig.run(level.check));
+        let difference = checked.err().map(|difference| *difference);
         let line = Line { level: level.level, name: level.name, sentence: level.sentence, difference };
         on_line(&line);
         lines.push(line);

@@ -60,7 +60,9 @@ pub fn snippet(language: Language, argv: &[Vec<u8>]) -> String {
 
 /// One word of a POSIX shell.
 pub fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',' | '-')
+    };
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
@@ -68,8 +70,15 @@ pub fn shell_word(word: &str) -> String {
 }
 
 fn elixir_string(word: &str) -> String {
-    // `#{` would interpolate.
-    quoted(word, |code| format!("\\u{{{code:x}}}")).replace("#{", "\\#{")
+    let mut literal = String::new();
+    for c in quoted(word, |code| format!("\\u{{{code:x}}}")).chars() {
+        // `#{` would interpolate.
+        if c == '{' && literal.ends_with('#') {
+            literal.insert(literal.len() - 1, '\\');
+        }
+        literal.push(c);
+    }
+    literal
 }
 
 fn go_string(word: &str) -> String {

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
 use crate::part;
+use crate::session::model::{Detail, Told};
 use crate::widget::{ELEMENTS, Element};
 
 /// The element in the page that a view belongs to.
@@ -69,17 +70,22 @@ impl Host {
     }
 
     /// Tells the page: an event that crosses the shadow root, with a detail that JSON can hold.
-    pub fn tell(&self, event: &str, detail: &[(&str, JsValue)]) {
+    pub fn tell(&self, told: &Told) {
         let object = js_sys::Object::new();
-        for (name, value) in detail {
+        for (name, detail) in &told.detail {
+            let value = match detail {
+                Detail::Text(text) => text.as_str().into(),
+                Detail::Number(number) => (*number).into(),
+                Detail::Truth(truth) => (*truth).into(),
+            };
             // Setting a property of a new plain object cannot fail.
-            let _ = js_sys::Reflect::set(&object, &JsValue::from_str(name), value);
+            let _ = js_sys::Reflect::set(&object, &JsValue::from_str(name), &value);
         }
         let init = CustomEventInit::new();
         init.set_bubbles(true);
         init.set_composed(true);
         init.set_detail(&object);
-        if let Ok(event) = CustomEvent::new_with_event_init_dict(event, &init) {
+        if let Ok(event) = CustomEvent::new_with_event_init_dict(told.event, &init) {
             let _ = self.element.dispatch_event(&event);
         }
     }

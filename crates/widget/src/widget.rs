@@ -40,5 +40,5 @@ pub const ELEMENTS: &[Element] = &[
     Element { tag: "emq-round-trip", style: round_trip::STYLE, view: round_trip::view },
     #[cfg(feature = "readouts")]
     Element { tag: "emq-race", style: race::STYLE, view: race::view },
-    Element { tag: "emq-rung", style: rung::STYLE, view: |host| rung::view(host).into_any() },
+    Element { tag: "emq-rung", style: rung::STYLE, view: rung::view },
 ];

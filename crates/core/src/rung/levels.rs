@@ -1,7 +1,6 @@
 //! The six levels: the lines of the transcript, each with the checks that earn it.
 
-use super::Difference;
-use super::rig::{Check, Rig};
+use super::rig::{Check, Checked, Rig};
 use crate::queue::Set;
 
 pub(super) struct Level {
@@ -66,7 +65,7 @@ const EMPTY: &str = "(empty array)";
 
 /// Every script loads under its own digest and answers its calm answer on an empty queue; malformed calls are
 /// refused and change nothing.
-fn surface(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn surface(rig: &mut Rig<'_, '_>) -> Checked {
     for script in rig.scripts.all() {
         let sha = rig.load(script)?;
         rig.same(&format!("the digest of {}", script.name()), &sha, &format!("\"{}\"", script.sha()))?;
@@ -111,7 +110,7 @@ fn surface(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
 }
 
 /// The oldest id goes first whatever the order of arrival; the lease is the server's time plus its length.
-fn happy(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn happy(rig: &mut Rig<'_, '_>) -> Checked {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [first, second, third] = rig.ids()?;
@@ -149,7 +148,7 @@ fn happy(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
 }
 
 /// An impostor's token changes nothing, and the holder's works after it.
-fn fence(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn fence(rig: &mut Rig<'_, '_>) -> Checked {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [job] = rig.ids()?;
@@ -172,7 +171,7 @@ fn fence(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
 }
 
 /// claim, retry, promote, claim: the counter counts the lives and fences them.
-fn schedule(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn schedule(rig: &mut Rig<'_, '_>) -> Checked {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [job] = rig.ids()?;
@@ -210,7 +209,7 @@ fn schedule(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
 }
 
 /// Two jobs die in the order opposite to their minting; the dead set still lists them by mint.
-fn dead(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn dead(rig: &mut Rig<'_, '_>) -> Checked {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [older, younger] = rig.ids()?;
@@ -236,7 +235,7 @@ fn dead(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
 
 /// A lease runs out on the server's clock. What a holder sends between the reap and the next claim still passes the
 /// fence, and leaves the job in one place.
-fn reap(rig: &mut Rig<'_, '_>) -> Result<(), Difference> {
+fn reap(rig: &mut Rig<'_, '_>) -> Checked {
     let queue = rig.queue.clone();
     let keys = queue.keys().clone();
     let [safe, orphan, finished, returned] = rig.ids()?;

@@ -82,7 +82,7 @@ impl Bench {
 
     /// The markup whose slots [`Bench::slots`] fills.
     pub fn markup(kind: &Kind) -> String {
-        part::frame(kind.title, BAR, &SCENE.replace("{controls}", kind.controls))
+        part::frame(kind.title, BAR, SCENE, &[("controls", kind.controls)])
     }
 
     /// Presents a token.

@@ -64,11 +64,10 @@ impl Desk {
             let (way, schedule, name) = (preset.completion.name(), preset.schedule, preset.name);
             format!(r#"<button type="button" part="button" data-ask="{way}:{schedule}">{name}</button>"#)
         };
-        let scene = include_str!("../widget/race.html")
-            .replace("{ways}", &Completion::ALL.map(way).concat())
-            .replace("{lanes}", &lanes::markup(&self.race.lanes()))
-            .replace("{presets}", &PRESETS.map(preset).concat());
-        part::frame(TITLE, include_str!("../widget/race_bar.html"), &scene)
+        let (ways, presets) = (Completion::ALL.map(way).concat(), PRESETS.map(preset).concat());
+        let lanes = lanes::markup(&self.race.lanes());
+        let own = [("ways", &*ways), ("lanes", &lanes), ("presets", &presets)];
+        part::frame(TITLE, include_str!("../widget/race_bar.html"), include_str!("../widget/race.html"), &own)
     }
 
     /// Starts over with this run; `false`: it is none.

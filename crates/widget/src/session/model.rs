@@ -44,6 +44,7 @@ pub struct Told {
 pub enum Detail {
     Text(String),
     Number(u32),
+    Truth(bool),
 }
 
 /// An attribute of the element by its name.
@@ -52,5 +53,11 @@ pub type Attributes<'a> = &'a dyn Fn(&'static str) -> Option<String>;
 impl From<&str> for Detail {
     fn from(text: &str) -> Detail {
         Detail::Text(text.to_owned())
+    }
+}
+
+impl From<bool> for Detail {
+    fn from(truth: bool) -> Detail {
+        Detail::Truth(truth)
     }
 }

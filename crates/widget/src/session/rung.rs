@@ -2,8 +2,32 @@
 
 use echomq_core::{EngineWire, rung};
 
+use super::model::{Model, Told};
+use crate::part::{Slot, escape};
+
+pub const TITLE: &str = "The rung check";
+
+/// What the slots of [`Check`] are in.
+pub const MARKUP: &str = r#"<div part="bar">
+<p part="status" role="status" data-slot="status"></p>
+<button part="button" type="button" data-ask="again">Run again</button>
+</div>
+<pre part="transcript" data-slot="transcript"></pre>"#;
+
 /// The queue whose name begins each level's own.
 const QUEUE: &str = "rung";
+
+/// Runs, the last of which is shown; there is none before the first ask.
+#[derive(Debug)]
+pub struct Check {
+    /// Tells the milliseconds since some moment.
+    now_ms: fn() -> f64,
+    run: Option<Run>,
+    /// A new number makes the live region speak again.
+    number: u32,
+    /// Tenths of a millisecond: a whole number, for text of doubles costs kilobytes.
+    took_tenths: u32,
+}
 
 /// One finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +52,37 @@ pub struct Line {
     pub passed: bool,
 }
 
+impl Check {
+    pub fn new(now_ms: fn() -> f64) -> Check {
+        Check { now_ms, run: None, number: 0, took_tenths: 0 }
+    }
+}
+
+impl Model for Check {
+    fn slots(&self) -> Vec<Slot> {
+        let Check { number, took_tenths, .. } = self;
+        let status = format!("Run {number} in this page: {}.{} ms", took_tenths / 10, took_tenths % 10);
+        let transcript = self.run.as_ref().map(Run::html).unwrap_or_default();
+        vec![Slot::Html("status", status), Slot::Html("transcript", transcript)]
+    }
+
+    /// Whatever is asked, it is another run.
+    fn ask(&mut self, _: &str, _: &str) -> Vec<Told> {
+        let start = (self.now_ms)();
+        let run = self.run.insert(Run::new());
+        self.number += 1;
+        self.took_tenths = (((self.now_ms)() - start) * 10.0) as u32;
+        let detail = vec![("verdict", run.verdict.as_str().into()), ("passed", run.passed.into())];
+        vec![Told { event: "emq:verdict", detail }]
+    }
+
+    fn open(&mut self, _: &[(String, String)]) {}
+
+    fn link(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
 impl Run {
     /// Runs L1..L6 on a new engine.
     pub fn new() -> Run {
@@ -44,6 +99,11 @@ impl Run {
     pub fn text(&self) -> String {
         let lines = self.lines.iter().map(|line| line.text() + "\n");
         lines.chain([format!("{}\n", self.verdict)]).collect()
+    }
+
+    fn html(&self) -> String {
+        let lines: String = self.lines.iter().map(Line::html).collect();
+        format!("{lines}<span class=\"verdict{}\">{}\n</span>", failed(self.passed), escape(&self.verdict))
     }
 }
 
@@ -76,6 +136,21 @@ impl Line {
     fn text(&self) -> String {
         [&*self.level, &self.name, &self.outcome, &self.rest].concat()
     }
+
+    fn html(&self) -> String {
+        let Line { level, name, outcome, rest, passed } = self;
+        let [level, name, outcome, rest] = [level, name, outcome, rest].map(|part| escape(part));
+        let class = failed(*passed);
+        format!(
+            "<span class=\"line{class}\"><b class=\"level\">{level}</b><b class=\"name\">{name}</b>\
+             <span class=\"outcome\">{outcome}</span>{rest}\n</span>"
+        )
+    }
+}
+
+/// The class of what did not pass, after another.
+fn failed(passed: bool) -> &'static str {
+    if passed { "" } else { " failed" }
 }
 
 #[cfg(test)]

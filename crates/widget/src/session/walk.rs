@@ -62,14 +62,15 @@ impl Walk {
 
     pub fn markup() -> String {
         let stop = |(slot, step): (&&str, &super::round_trip::Step)| {
-            let (number, name) = (slot.trim_start_matches("at"), step.name());
+            let (number, name) = (slot.strip_prefix("at").unwrap_or(slot), step.name());
             format!(
                 r#"<li part="stop"><button type="button" part="stop-button" data-ask="{slot}" data-slot="{slot}" data-follow><span class="sr">Step </span><b>{number}</b><span>{name}</span></button></li>"#
             )
         };
         let stops: String = STOPS.iter().zip(&STEPS).map(stop).collect();
-        let scene = include_str!("../widget/round_trip.html").replace("{stops}", &stops);
-        part::frame(TITLE, include_str!("../widget/round_trip_bar.html"), &scene)
+        let (bar, scene) =
+            (include_str!("../widget/round_trip_bar.html"), include_str!("../widget/round_trip.html"));
+        part::frame(TITLE, bar, scene, &[("stops", &stops)])
     }
 
     /// Goes to a step and draws it; `false`: it could not.

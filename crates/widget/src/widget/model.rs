@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use super::link::Link;
 use crate::element::Host;
 use crate::part;
-use crate::session::model::{Attributes, Detail, Model, Told};
+use crate::session::model::{Attributes, Model};
 use crate::session::stages::Stages;
 
 /// What one of the elements is.
@@ -74,7 +74,7 @@ impl View {
         if told.is_empty() {
             return;
         }
-        self.host.with_value(|host| told.iter().for_each(|told| tell(host, told)));
+        self.host.with_value(|host| told.iter().for_each(|told| host.tell(told)));
         let link = self.model.with_untracked(|model| model.link());
         self.link.write(&link.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>());
     }
@@ -126,13 +126,4 @@ impl View {
             now
         });
     }
-}
-
-fn tell(host: &Host, told: &Told) {
-    let value = |detail: &Detail| match detail {
-        Detail::Text(text) => text.as_str().into(),
-        Detail::Number(number) => (*number).into(),
-    };
-    let detail: Vec<_> = told.detail.iter().map(|(name, detail)| (*name, value(detail))).collect();
-    host.tell(told.event, &detail);
 }
