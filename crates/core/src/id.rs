@@ -65,6 +65,19 @@ impl JobId {
         self.snowflake
     }
 
+    /// `JOB` and its digits.
+    pub fn text(self) -> String {
+        let mut text = [b'0'; KIND.len() + DIGITS];
+        let (kind, digits) = text.split_at_mut(KIND.len());
+        kind.copy_from_slice(KIND.as_bytes());
+        let mut rest = self.snowflake;
+        for digit in digits.iter_mut().rev() {
+            *digit = ALPHABET[(rest % 62) as usize];
+            rest /= 62;
+        }
+        text.iter().map(|&byte| char::from(byte)).collect()
+    }
+
     /// When the id was minted, in ms since 1970.
     pub fn minted_unix_ms(self) -> u64 {
         EPOCH_UNIX_MS + (self.snowflake >> (NODE_BITS + SEQUENCE_BITS))
@@ -73,14 +86,7 @@ impl JobId {
 
 impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits = [b'0'; DIGITS];
-        let mut rest = self.snowflake;
-        for digit in digits.iter_mut().rev() {
-            *digit = ALPHABET[(rest % 62) as usize];
-            rest /= 62;
-        }
-        f.write_str(KIND)?;
-        digits.iter().try_for_each(|&digit| fmt::Write::write_char(f, digit as char))
+        f.write_str(&self.text())
     }
 }
 

@@ -72,7 +72,9 @@ impl Keys {
 
     /// The hash of one job.
     pub fn row(&self, id: &JobId) -> String {
-        self.key(&format!("job:{id}"))
+        let mut key = self.row_root();
+        key.push_str(&id.text());
+        key
     }
 
     /// What scripts build row keys from.
@@ -102,7 +104,7 @@ impl Keys {
 
     #[inline(never)]
     fn key(&self, tail: &str) -> String {
-        format!("emq:{{{}}}:{tail}", self.queue)
+        ["emq:{", &self.queue, "}:", tail].concat()
     }
 }
 

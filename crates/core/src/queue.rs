@@ -186,7 +186,7 @@ impl<'s> Queue<'s> {
 impl<'s> Queue<'s> {
     pub fn enqueue_call(&self, id: &JobId, payload: &[u8]) -> Call<'s> {
         let keys = vec![self.keys.pending(), self.keys.row(id)];
-        call(&self.scripts.enqueue, keys, vec![text(id), payload.to_vec()])
+        call(&self.scripts.enqueue, keys, vec![id.text().into_bytes(), payload.to_vec()])
     }
 
     pub fn claim_call(&self, lease_ms: impl Display) -> Call<'s> {
@@ -198,7 +198,7 @@ impl<'s> Queue<'s> {
         let keys = &self.keys;
         let keys =
             vec![keys.active(), keys.row(id), keys.pending(), keys.schedule(), keys.dead(), keys.completed()];
-        call(&self.scripts.complete, keys, vec![text(id), text(token)])
+        call(&self.scripts.complete, keys, vec![id.text().into_bytes(), text(token)])
     }
 
     pub fn retry_call(
@@ -212,7 +212,8 @@ impl<'s> Queue<'s> {
         let keys = &self.keys;
         let keys =
             vec![keys.active(), keys.schedule(), keys.dead(), keys.row(id), keys.pending(), keys.failed()];
-        let args = vec![text(id), text(token), text(delay_ms), text(max_attempts), error.to_vec()];
+        let id = id.text().into_bytes();
+        let args = vec![id, text(token), text(delay_ms), text(max_attempts), error.to_vec()];
         call(&self.scripts.retry, keys, args)
     }
 

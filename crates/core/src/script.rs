@@ -111,18 +111,25 @@ impl Call<'_> {
     /// # Errors
     /// When the wire brings no reply.
     pub fn send(&self, wire: &mut dyn Wire) -> Result<Reply, WireError> {
-        let reply = send_argv(wire, &self.evalsha())?;
-        if reply.error_class() == Some(b"NOSCRIPT") { send_argv(wire, &self.eval()) } else { Ok(reply) }
+        let count = self.keys.len().to_string();
+        let reply = wire.call(&self.words("EVALSHA", self.script.sha(), &count))?;
+        if reply.error_class() == Some(b"NOSCRIPT") {
+            wire.call(&self.words("EVAL", self.script.source(), &count))
+        } else {
+            Ok(reply)
+        }
     }
 
     fn argv(&self, command: &str, script: &str) -> Vec<Vec<u8>> {
-        let head = [command.to_owned(), script.to_owned(), self.keys.len().to_string()];
-        let words = head.iter().chain(&self.keys).map(|word| word.clone().into_bytes());
-        words.chain(self.args.iter().cloned()).collect()
+        let count = self.keys.len().to_string();
+        self.words(command, script, &count).into_iter().map(<[u8]>::to_vec).collect()
     }
-}
 
-fn send_argv(wire: &mut dyn Wire, argv: &[Vec<u8>]) -> Result<Reply, WireError> {
-    let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
-    wire.call(&argv)
+    fn words<'c>(&'c self, command: &'c str, script: &'c str, count: &'c str) -> Vec<&'c [u8]> {
+        let mut words = Vec::with_capacity(3 + self.keys.len() + self.args.len());
+        words.extend([command, script, count].map(str::as_bytes));
+        words.extend(self.keys.iter().map(String::as_bytes));
+        words.extend(self.args.iter().map(Vec::as_slice));
+        words
+    }
 }

@@ -166,9 +166,14 @@ pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) ->
     }
 }
 
-/// A call from a script. `session.read_only` says that the script must not write.
-pub(crate) fn run_from_script(state: &mut State, session: &mut Session, argv: &[&[u8]]) -> Answer {
-    let row = resolve(argv).map_err(|error| match error {
+/// A call from a script of the command that [`resolve`] found. `session.read_only` says that the script must not write.
+pub(crate) fn run_from_script(
+    state: &mut State,
+    session: &mut Session,
+    row: Result<&Row, CommandError>,
+    argv: &[&[u8]],
+) -> Answer {
+    let row = row.map_err(|error| match error {
         CommandError::Arity { .. } => CommandError::ArityFromScript,
         CommandError::UnknownCommand { .. } => CommandError::UnknownFromScript,
         CommandError::UnknownSubcommand { .. } if state.config.version == Version::V8_0 => {

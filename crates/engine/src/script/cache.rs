@@ -61,7 +61,7 @@ pub(crate) struct ScriptCache {
 impl ScriptCache {
     /// The script of a digest as a client sends it, in either case (EVALSHA, SCRIPT SHOW).
     pub fn get(&self, sha: &[u8]) -> Option<&Script> {
-        let place = self.place(&sha.to_ascii_lowercase()).ok()?;
+        let place = self.place(sha).or_else(|_| self.place(&sha.to_ascii_lowercase())).ok()?;
         self.scripts.get(place)
     }
 

@@ -56,41 +56,41 @@ fn perform(call: &Call) {
     let reply = if count == 0 {
         Reply::error(words.no_arguments)
     } else if count <= INLINE_ARGS {
-        let mut argv: [&[u8]; INLINE_ARGS] = [&[]; INLINE_ARGS];
-        with_arguments(call, &mut argv[..count], words)
+        with_arguments(call, &mut [0; INLINE_ARGS][..count], words)
     } else {
-        with_arguments(call, &mut vec![&[][..]; count], words)
+        with_arguments(call, &mut vec![0; count], words)
     };
     *shared.reply.borrow_mut() = reply;
 }
 
-fn with_arguments<'a>(call: &'a Call, argv: &mut [&'a [u8]], words: &Words) -> Reply {
-    let mut has_numbers = false;
-    for (at, arg) in (1..).zip(argv.iter_mut()) {
-        match call.string(at) {
-            Some(bytes) => *arg = bytes,
-            None if call.is_number(at) => has_numbers = true,
-            None => return Reply::error(words.bad_argument),
-        }
-    }
-    if !has_numbers {
-        return execute(call, argv, words);
-    }
+/// Reads the arguments, one for each of `ends`, which is for the numbers among them: where the text of each ends.
+fn with_arguments(call: &Call, ends: &mut [usize], words: &Words) -> Reply {
     let mut texts = call.shared().numbers.borrow_mut();
     texts.clear();
-    let numbers = (1..).zip(0..argv.len()).filter(|&(at, _)| call.is_number(at));
-    let mut ends = Vec::new();
-    for (at, place) in numbers {
-        write_argument(&mut texts, call.number(at).unwrap_or(0.0));
-        ends.push((place, texts.len()));
+    for (at, end) in (1..).zip(ends.iter_mut()) {
+        match call.kind(at) {
+            ffi::LUA_TSTRING => {}
+            ffi::LUA_TNUMBER => write_argument(&mut texts, call.number(at).unwrap_or(0.0)),
+            _ => return Reply::error(words.bad_argument),
+        }
+        *end = texts.len();
     }
+    let texts = &*texts;
+    let mut inline: [&[u8]; INLINE_ARGS] = [&[]; INLINE_ARGS];
+    let mut many = Vec::new();
+    let argv = match inline.get_mut(..ends.len()) {
+        Some(few) => few,
+        None => {
+            many.resize(ends.len(), &[][..]);
+            &mut many[..]
+        }
+    };
     let mut start = 0;
-    let mut whole: Vec<&[u8]> = argv.to_vec();
-    for (place, end) in ends {
-        whole[place] = &texts[start..end];
+    for ((at, arg), &end) in (1..).zip(argv.iter_mut()).zip(ends.iter()) {
+        *arg = call.string(at).unwrap_or(&texts[start..end]);
         start = end;
     }
-    execute(call, &whole, words)
+    execute(call, argv, words)
 }
 
 fn execute(call: &Call, argv: &[&[u8]], words: &Words) -> Reply {
@@ -117,12 +117,11 @@ fn run(
 ) -> Reply {
     let shared = call.shared();
     session.read_only = shared.access.get() == Access::ReadOnly;
-    if !shared.wrote.get()
-        && command::resolve(argv).is_ok_and(|row| row.flags.contains(command::Flags::WRITE))
-    {
+    let row = command::resolve(argv);
+    if row.as_ref().is_ok_and(|row| row.flags.contains(command::Flags::WRITE)) {
         shared.wrote.set(true);
     }
-    match command::run_from_script(state, session, argv) {
+    match command::run_from_script(state, session, row, argv) {
         Ok(reply) => reply,
         Err(error) => match &error {
             CommandError::UnknownFromScript => Reply::error(words.unknown),
