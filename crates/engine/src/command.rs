@@ -12,14 +12,16 @@
 //!   nothing.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
+//! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
 //! - SORT leaves elements that compare equal in their order, where a server may exchange them.
-//! - Field expiry of hashes (HEXPIRE …), DUMP, streams, geo, bitmaps, HyperLogLog and pub/sub are not there
-//!   yet.
+//! - Field expiry of hashes (HEXPIRE …), streams, geo, bitmaps, HyperLogLog and pub/sub are not there yet.
 
 mod args;
 mod cluster;
 mod connection;
+#[cfg(feature = "dump")]
+mod dump;
 mod expire;
 mod float_sum;
 #[cfg(feature = "functions")]

@@ -53,6 +53,11 @@ pub enum CommandError {
     LibraryEngine { engine: String },
     #[error("ERR Library '{name}' already exists")]
     LibraryExists { name: String },
+    #[error("ERR unknown subcommand or wrong number of arguments for '{name}'. Try FUNCTION HELP.")]
+    SubcommandArity { name: String },
+    /// By a library that is restored.
+    #[error("ERR Library {name} already exists")]
+    LibraryTaken { name: String },
     #[error("ERR Function {name} already exists")]
     FunctionExists { name: String },
     #[error("ERR Unexpected flag in script shebang: {flag}")]
@@ -151,8 +156,17 @@ texts! {
     FUNCTION_NOT_FOUND = "ERR Function not found";
     FUNCTION_KEYS = "ERR Bad number of keys provided";
     FUNCTION_FLUSH_MODE = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option";
-    FUNCTION_FLUSH_ARITY = "ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP.";
+    FUNCTION_RESTORE_POLICY =
+        "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.";
+    FUNCTION_RESTORE_FORMAT = "ERR Failed loading functions";
+    FUNCTION_RESTORE_TYPE = "ERR given type is not a function";
     NO_FUNCTIONS = "ERR No functions registered";
+    BUSY_KEY = "BUSYKEY Target key name already exists.";
+    RESTORE_TTL = "ERR Invalid TTL value, must be >= 0";
+    RESTORE_IDLETIME = "ERR Invalid IDLETIME value, must be >= 0";
+    RESTORE_FREQ = "ERR Invalid FREQ value, must be >= 0 and <= 255";
+    RESTORE_CHECKSUM = "ERR DUMP payload version or checksum are wrong";
+    RESTORE_FORMAT = "ERR Bad data format";
     READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";

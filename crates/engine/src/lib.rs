@@ -25,6 +25,8 @@ mod command;
 mod engine;
 mod error;
 mod keyspace;
+#[cfg(feature = "dump")]
+mod rdb;
 mod reply;
 mod script;
 mod session;

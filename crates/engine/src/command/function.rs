@@ -8,8 +8,9 @@ use super::scripting::RUN;
 use super::{Args, Flags, Row, container, control};
 use crate::engine::Engine;
 use crate::error::{CommandError, Interrupt};
+use crate::rdb;
 use crate::reply::Reply;
-use crate::script::{Access, Library, library_name};
+use crate::script::{Access, Libraries, Library, library_name};
 use crate::session::{Protocol, Session};
 
 pub(super) const ROWS: &[Row] = &[
@@ -29,6 +30,8 @@ const FUNCTION: &[Row] = &[
     control("function|delete", 3, CHANGE, NONE, delete),
     control("function|flush", -2, CHANGE, NONE, flush),
     control("function|list", -2, Flags::NOSCRIPT, NONE, list),
+    control("function|dump", 2, Flags::NOSCRIPT, NONE, dump),
+    control("function|restore", -3, CHANGE.union(Flags::DENYOOM), NONE, restore),
     control("function|stats", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, stats),
     // A function that runs holds the engine, so nobody ever meets one.
     control("function|kill", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), NONE, |_, _, _| {
@@ -81,13 +84,19 @@ fn delete(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Resul
 
 fn flush(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
     if args.len() > 3 {
-        return Err(CommandError::FUNCTION_FLUSH_ARITY.into());
+        return Err(bad_subcommand(args).into());
     }
     if args.len() == 3 && !args.is(2, "SYNC") && !args.is(2, "ASYNC") {
         return Err(CommandError::FUNCTION_FLUSH_MODE.into());
     }
     engine.state.borrow_mut().libraries.clear();
     Ok(Reply::OK)
+}
+
+/// The table lets a subcommand with options have any number of arguments.
+fn bad_subcommand(args: &Args<'_>) -> CommandError {
+    let name = args.bytes(1).unwrap_or_default();
+    CommandError::SubcommandArity { name: String::from_utf8_lossy(name).into_owned() }
 }
 
 fn list(engine: &mut Engine, session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
@@ -137,6 +146,71 @@ fn show(session: &Session, library: &Library, with_code: bool) -> Reply {
         fields.push(("library_code", Reply::bulk(&*library.code)));
     }
     map(session, fields)
+}
+
+fn dump(engine: &mut Engine, _session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
+    let mut writer = rdb::Writer::default();
+    let state = engine.state.borrow();
+    state.libraries.iter().for_each(|library| writer.function(&library.code));
+    Ok(Reply::Bulk(rdb::seal(writer, state.config.version)))
+}
+
+/// What becomes of the libraries that are there when others are restored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Policy {
+    Append,
+    Flush,
+    Replace,
+}
+
+/// All libraries of the payload, or none.
+fn restore(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
+    if args.len() > 4 {
+        return Err(bad_subcommand(args).into());
+    }
+    let policies = [("APPEND", Policy::Append), ("REPLACE", Policy::Replace), ("FLUSH", Policy::Flush)];
+    let policy = match args.len() {
+        3 => Policy::Append,
+        _ => {
+            let known = policies.into_iter().find(|(word, _)| args.is(3, word));
+            known.ok_or(CommandError::FUNCTION_RESTORE_POLICY)?.1
+        }
+    };
+    let restored = read_libraries(engine, args.bytes(2)?)?;
+    let mut libraries = engine.state.borrow().libraries.clone();
+    if policy == Policy::Flush {
+        libraries.clear();
+    }
+    if policy == Policy::Replace {
+        restored.iter().for_each(|library| {
+            libraries.remove(&library.name);
+        });
+    }
+    for library in restored.iter() {
+        if libraries.get(&library.name).is_some() {
+            let name = String::from_utf8_lossy(&library.name).into_owned();
+            return Err(CommandError::LibraryTaken { name }.into());
+        }
+        libraries.insert(Rc::clone(library))?;
+    }
+    engine.state.borrow_mut().libraries = libraries;
+    Ok(Reply::OK)
+}
+
+fn read_libraries(engine: &mut Engine, payload: &[u8]) -> Result<Libraries, Interrupt> {
+    let (version, limit_bytes) = (engine.version(), engine.state.borrow().config.limits.bulk_bytes);
+    let mut reader = rdb::Reader::new(rdb::open(payload, version)?, limit_bytes);
+    let mut libraries = Libraries::default();
+    while !reader.is_at_end() {
+        let code = reader.function().ok_or(CommandError::FUNCTION_RESTORE_FORMAT)?;
+        let code = code.ok_or(CommandError::FUNCTION_RESTORE_TYPE)?;
+        let name = library_name(&code, version)?;
+        if libraries.get(&name).is_some() {
+            return Err(CommandError::library_exists(&name).into());
+        }
+        libraries.insert(engine.host()?.make_library(&name, &code)?)?;
+    }
+    Ok(libraries)
 }
 
 fn stats(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {

@@ -37,6 +37,8 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     super::sort::ROWS,
     #[cfg(feature = "commands")]
     super::scripting::MORE,
+    #[cfg(feature = "dump")]
+    super::dump::ROWS,
     #[cfg(feature = "functions")]
     super::function::ROWS,
     #[cfg(feature = "commands")]
