@@ -2,11 +2,11 @@
 //!
 //! Where an answer is not a server's, on purpose:
 //! - Choices at random (SPOP, SRANDMEMBER, HRANDFIELD, ZRANDMEMBER, RANDOMKEY) follow a fixed sequence; the order
-//!   of KEYS, and of hashes and sets too large for a listpack, is a fixed one too. A SCAN cursor is a place in an
-//!   order of hashes.
+//!   of KEYS, of hashes and sets too large for a listpack, and of hashes whose fields expire, is a fixed one too. A
+//!   SCAN cursor is a place in an order of hashes.
 //! - Nothing waits: a blocking command without data answers at once, as in a transaction.
-//! - An expired key is gone at once everywhere, also for DBSIZE and INFO, which on a server count it until it is
-//!   collected.
+//! - An expired key or field of a hash is gone at once everywhere, also for DBSIZE, INFO and HLEN, which on a server
+//!   count it until it is collected.
 //! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no
 //!   words; INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes
 //!   nothing.
@@ -15,7 +15,7 @@
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
 //! - SORT leaves elements that compare equal in their order, where a server may exchange them.
-//! - Field expiry of hashes (HEXPIRE …), streams, geo, bitmaps, HyperLogLog and pub/sub are not there yet.
+//! - Streams, geo, bitmaps, HyperLogLog and pub/sub are not there yet.
 
 mod args;
 mod cluster;
@@ -28,6 +28,8 @@ mod float_sum;
 mod function;
 mod generic;
 mod hash;
+#[cfg(feature = "field-expiry")]
+mod hash_expiry;
 #[cfg(feature = "introspection")]
 mod introspection;
 mod keys;
@@ -156,6 +158,8 @@ pub(crate) struct Ctx<'a> {
 
 /// A client's call.
 pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) -> Result<Reply, Failure> {
+    #[cfg(feature = "field-expiry")]
+    engine.state.borrow_mut().drop_expired_fields();
     let result = match resolve(argv) {
         Ok(row) => transaction::admit(session, row, argv, engine.version())
             .unwrap_or_else(|| run_row(engine, session, row, argv)),

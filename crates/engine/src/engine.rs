@@ -75,6 +75,14 @@ pub(crate) struct State {
     pub traces: Option<Vec<ScriptTrace>>,
 }
 
+#[cfg(feature = "field-expiry")]
+impl State {
+    /// Time moves between calls only, so one look before each is enough.
+    pub fn drop_expired_fields(&mut self) {
+        self.keyspace.drop_expired_fields(self.clock);
+    }
+}
+
 impl Engine {
     pub fn new(config: Config) -> Engine {
         let state = State {

@@ -167,6 +167,7 @@ texts! {
     RESTORE_FREQ = "ERR Invalid FREQ value, must be >= 0 and <= 255";
     RESTORE_CHECKSUM = "ERR DUMP payload version or checksum are wrong";
     RESTORE_FORMAT = "ERR Bad data format";
+    NUMFIELDS = "ERR numfields should be greater than 0 and match the provided number of fields";
     READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";

@@ -12,6 +12,8 @@ use indexmap::IndexMap;
 
 use crate::clock::Clock;
 use crate::error::CommandError;
+#[cfg(feature = "field-expiry")]
+use crate::value::Hash;
 use crate::value::{Kind, Value};
 
 /// Deterministic: no per-process seed, so that iteration is the same in every run.
@@ -59,6 +61,9 @@ pub(crate) struct Keyspace {
     deleted: Rc<Deletions>,
     /// Advanced by each random choice.
     random: u64,
+    /// No field of a hash goes before this moment, in Unix milliseconds.
+    #[cfg(feature = "field-expiry")]
+    next_field_ms: u64,
 }
 
 impl Keyspace {
@@ -113,6 +118,8 @@ impl Keyspace {
         } else if changed {
             if let Some((_, entry)) = Rc::make_mut(database).get_index_mut(at) {
                 entry.version = version;
+                #[cfg(feature = "field-expiry")]
+                note_field_expiry(&mut self.next_field_ms, &entry.value);
             }
             self.writes = version;
         }
@@ -125,12 +132,41 @@ impl Keyspace {
     pub fn put_shared(&mut self, db: usize, key: &[u8], value: Rc<Value>, expires_ms: Option<u64>) {
         self.writes += 1;
         let version = self.writes;
+        #[cfg(feature = "field-expiry")]
+        note_field_expiry(&mut self.next_field_ms, &value);
         let entry = Entry { value, expires_ms, version };
         let database = self.database_mut(db);
         match database.get_mut(key) {
             Some(old) => *old = entry,
             None => {
                 database.insert(Rc::from(key), entry);
+            }
+        }
+    }
+
+    /// Removes the fields of hashes that are gone. The keys are searched only when there can be one.
+    #[cfg(feature = "field-expiry")]
+    pub fn drop_expired_fields(&mut self, now: Clock) {
+        let now_ms = now.unix_ms();
+        if now_ms < self.next_field_ms {
+            return;
+        }
+        self.next_field_ms = u64::MAX;
+        for db in 0..self.databases.len() {
+            let mut due = Vec::new();
+            for (key, entry) in self.databases.get(db).into_iter().flat_map(|database| database.iter()) {
+                match &*entry.value {
+                    Value::Hash(hash) if hash.next_expiry().is_some_and(|at| at <= now_ms) => {
+                        due.push(Rc::clone(key));
+                    }
+                    value => note_field_expiry(&mut self.next_field_ms, value),
+                }
+            }
+            for key in due {
+                if let Ok(Some(hash)) = self.write::<Hash>(db, &key, now) {
+                    hash.drop_expired(now_ms);
+                }
+                self.settle(db, &key, true);
             }
         }
     }
@@ -248,6 +284,15 @@ impl Keyspace {
             self.databases.resize_with(db + 1, Rc::default);
         }
         Rc::make_mut(&mut self.databases[db])
+    }
+}
+
+#[cfg(feature = "field-expiry")]
+fn note_field_expiry(next_field_ms: &mut u64, value: &Value) {
+    if let Value::Hash(hash) = value
+        && let Some(at) = hash.next_expiry()
+    {
+        *next_field_ms = at.min(*next_field_ms);
     }
 }
 

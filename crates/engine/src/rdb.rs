@@ -32,6 +32,8 @@ mod kind {
     pub const ZSET_LISTPACK: u8 = 17;
     pub const LIST_QUICKLIST: u8 = 18;
     pub const SET_LISTPACK: u8 = 20;
+    /// With an expiry for each field, or [`super::NO_EXPIRY`].
+    pub const HASH_EXPIRING: u8 = 22;
     /// The source of a library of functions.
     pub const FUNCTION: u8 = 245;
 }
@@ -46,6 +48,8 @@ mod length {
     pub const INT_32: u8 = 0xc2;
     pub const LZF: u8 = 0xc3;
 }
+
+const NO_EXPIRY: i64 = -1;
 
 /// The node of a quicklist that holds one large element, and the one that is a listpack.
 const PLAIN_NODE: u64 = 1;

@@ -13,6 +13,7 @@ const CALLS: &[&str] = &[
     "INCR n",
     "HSET h f 1 g 2",
     "HINCRBY h f 3",
+    "HPEXPIRE h 50 FIELDS 2 f g",
     "HDEL h f g",
     "ZADD z 1 m 2 n",
     "ZINCRBY z 5 m",

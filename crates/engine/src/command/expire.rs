@@ -1,5 +1,7 @@
 //! Expiry: moments as commands give them, and the commands that set, show and clear them.
 
+use std::ops::Range;
+
 use super::keys::{READ_1, WRITE_1};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::clock::Clock;
@@ -66,6 +68,19 @@ impl Moment {
         moment.ok_or(CommandError::ExpireTime { name })
     }
 
+    /// As [`Moment::unix_ms`]; a moment that is past may be given, but not one before 1970 or a time below 0.
+    #[cfg(feature = "field-expiry")]
+    pub fn unix_ms_or_now(
+        self,
+        args: &Args<'_>,
+        now: Clock,
+        name: &'static str,
+    ) -> Result<u64, CommandError> {
+        let number = args.integer(self.at)?;
+        let moment = if number < 0 { None } else { self.resolve(number, now) };
+        moment.and_then(|at| u64::try_from(at).ok()).ok_or(CommandError::ExpireTime { name })
+    }
+
     fn resolve(self, number: i64, now: Clock) -> Option<i64> {
         let ms = if self.in_seconds { number.checked_mul(1000)? } else { number };
         if self.from_now { ms.checked_add(signed(now.unix_ms())) } else { Some(ms) }
@@ -85,7 +100,7 @@ pub(super) fn read_moment(args: &Args<'_>, at: usize) -> Option<Moment> {
 
 /// NX: only without an expiry; XX: only with one; GT and LT: only later, only earlier.
 #[derive(Clone, Copy, Debug, Default)]
-struct Conditions {
+pub(super) struct Conditions {
     nx: bool,
     xx: bool,
     gt: bool,
@@ -93,9 +108,10 @@ struct Conditions {
 }
 
 impl Conditions {
-    fn read(args: &Args<'_>, start: usize) -> Result<Conditions, CommandError> {
+    /// The options at these places in argv.
+    pub fn read(args: &Args<'_>, places: Range<usize>) -> Result<Conditions, CommandError> {
         let mut found = Conditions::default();
-        for at in start..args.len() {
+        for at in places {
             let known =
                 [("NX", &mut found.nx), ("XX", &mut found.xx), ("GT", &mut found.gt), ("LT", &mut found.lt)];
             match known.into_iter().find(|(word, _)| args.is(at, word)) {
@@ -115,7 +131,7 @@ impl Conditions {
         Ok(found)
     }
 
-    fn admit(self, old: Option<i64>, new: i64) -> bool {
+    pub fn admit(self, old: Option<i64>, new: i64) -> bool {
         // A key without an expiry counts as one that never ends.
         match old {
             None => !self.xx && !self.gt,
@@ -126,7 +142,7 @@ impl Conditions {
 
 fn expire(ctx: &mut Ctx<'_>, args: &Args<'_>, moment: Moment, name: &'static str) -> Answer {
     let key = args.bytes(1)?;
-    let conditions = Conditions::read(args, 3)?;
+    let conditions = Conditions::read(args, 3..args.len())?;
     let number = args.integer(2)?;
     let new = moment.resolve(number, ctx.clock).ok_or(CommandError::ExpireTime { name })?;
     let Some(entry) = ctx.entry(key) else { return Ok(Reply::Integer(0)) };
@@ -163,6 +179,6 @@ fn persist(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 /// Unix milliseconds fit an i64 for some 300 million years.
-fn signed(unix_ms: u64) -> i64 {
+pub(super) fn signed(unix_ms: u64) -> i64 {
     i64::try_from(unix_ms).unwrap_or(i64::MAX)
 }

@@ -120,7 +120,7 @@ fn hincrby(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         None => 0,
     };
     let new = old.checked_add(by).ok_or(CommandError::OVERFLOW)?;
-    ctx.create::<Hash>(key)?.set(field, &integer_text(new));
+    ctx.create::<Hash>(key)?.update(field, &integer_text(new));
     ctx.settle(key, true);
     Ok(Reply::Integer(new))
 }
@@ -130,7 +130,7 @@ fn hincrbyfloat(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     check_finite(by)?;
     let old = ctx.read::<Hash>(key)?.and_then(|hash| hash.get(field));
     let text = float_sum(old, by, CommandError::HASH_NOT_FLOAT)?;
-    ctx.create::<Hash>(key)?.set(field, &text);
+    ctx.create::<Hash>(key)?.update(field, &text);
     ctx.settle(key, true);
     Ok(Reply::Bulk(text))
 }

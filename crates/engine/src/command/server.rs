@@ -5,8 +5,10 @@ use super::scan::matches;
 use super::{Answer, Args, Ctx, Flags, Row, container, data};
 use crate::engine::Version;
 use crate::error::CommandError;
-use crate::keyspace::DATABASES;
+use crate::keyspace::{DATABASES, Entry};
 use crate::reply::Reply;
+#[cfg(feature = "field-expiry")]
+use crate::value::Value;
 
 pub(super) const ROWS: &[Row] = &[data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time)];
 
@@ -92,16 +94,31 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 
 fn keyspace_section(ctx: &Ctx<'_>) -> String {
     let mut text = "# Keyspace\r\n".to_owned();
-    let volatile = if ctx.config.version == Version::V8_0 { "" } else { ",keys_with_volatile_items=0" };
     for db in 0..DATABASES {
         let keys = ctx.keyspace.len(db, ctx.clock);
         if keys > 0 {
             let expiring = ctx.keyspace.iter(db, ctx.clock).filter(|(_, entry)| entry.expires_ms.is_some());
             let expires = expiring.count();
+            let mut volatile = String::new();
+            if ctx.config.version != Version::V8_0 {
+                let entries =
+                    ctx.keyspace.iter(db, ctx.clock).filter(|(_, entry)| has_expiring_fields(entry));
+                volatile = format!(",keys_with_volatile_items={}", entries.count());
+            }
             text += &format!("db{db}:keys={keys},expires={expires},avg_ttl=0{volatile}\r\n");
         }
     }
     text
+}
+
+#[cfg(feature = "field-expiry")]
+fn has_expiring_fields(entry: &Entry) -> bool {
+    matches!(&*entry.value, Value::Hash(hash) if hash.next_expiry().is_some())
+}
+
+#[cfg(not(feature = "field-expiry"))]
+fn has_expiring_fields(_entry: &Entry) -> bool {
+    false
 }
 
 /// The parameters that clients and test suites ask for, with a server's defaults. They cannot be changed, for

@@ -23,6 +23,8 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     super::expire::ROWS,
     #[cfg(feature = "commands")]
     super::hash::MORE,
+    #[cfg(feature = "field-expiry")]
+    super::hash_expiry::ROWS,
     #[cfg(feature = "commands")]
     super::zset::MORE,
     #[cfg(feature = "commands")]

@@ -1,6 +1,6 @@
 //! Values out of the form of RDB files. What is damaged, or more than the engine takes, is `None`.
 
-use super::{PACKED_NODE, PLAIN_NODE, kind, length, listpack, lzf};
+use super::{NO_EXPIRY, PACKED_NODE, PLAIN_NODE, kind, length, listpack, lzf};
 use crate::value::{End, Hash, List, Set, Value, Zset, integer_text, parse_float};
 
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl<'a> Reader<'a> {
             kind::ZSET => self.zset(Reader::score)?,
             kind::ZSET_LISTPACK => zset(&listpack::read(&self.string()?)?)?,
             kind::HASH => self.hash()?,
+            kind::HASH_EXPIRING => self.expiring_hash()?,
             kind::HASH_LISTPACK => hash(&listpack::read(&self.string()?)?)?,
             _ => return None,
         };
@@ -102,6 +103,21 @@ impl<'a> Reader<'a> {
             let field = self.string()?;
             if !hash.set(&field, &self.string()?) {
                 return None;
+            }
+        }
+        Some(Value::Hash(hash))
+    }
+
+    fn expiring_hash(&mut self) -> Option<Value> {
+        let mut hash = Hash::default();
+        for _ in 0..self.length()? {
+            let field = self.string()?;
+            if !hash.set(&field, &self.string()?) {
+                return None;
+            }
+            match i64::from_le_bytes(self.take()?) {
+                NO_EXPIRY => hash.widen(),
+                at => hash.set_expiry(&field, Some(u64::try_from(at).ok()?)),
             }
         }
         Some(Value::Hash(hash))

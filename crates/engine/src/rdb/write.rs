@@ -1,6 +1,6 @@
 //! Values into the form of RDB files.
 
-use super::{PACKED_NODE, PLAIN_NODE, kind, length, listpack, lzf};
+use super::{NO_EXPIRY, PACKED_NODE, PLAIN_NODE, kind, length, listpack, lzf};
 use crate::value::{Hash, List, Set, Value, Zset, parse_integer, score_text};
 
 #[derive(Debug, Default)]
@@ -114,11 +114,16 @@ impl Writer {
             self.string(&listpack::write(hash.iter().flat_map(<[&[u8]; 2]>::from)));
             return;
         }
-        self.bytes.push(kind::HASH);
+        let expiring = hash.next_expiry().is_some();
+        self.bytes.push(if expiring { kind::HASH_EXPIRING } else { kind::HASH });
         self.length(hash.len() as u64);
         for (field, value) in hash.iter() {
             self.string(field);
             self.string(value);
+            if expiring {
+                let at = hash.expiry(field).and_then(|at| i64::try_from(at).ok()).unwrap_or(NO_EXPIRY);
+                self.bytes.extend_from_slice(&at.to_le_bytes());
+            }
         }
     }
 

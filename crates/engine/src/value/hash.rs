@@ -19,7 +19,13 @@ pub struct Hash {
     fields: Fields,
     /// Has outgrown the listpack once.
     wide: bool,
+    /// Unix time in milliseconds from which on a field is gone; most hashes have none.
+    #[cfg(feature = "field-expiry")]
+    expiries: Option<Box<Expiries>>,
 }
+
+#[cfg(feature = "field-expiry")]
+type Expiries = IndexMap<Box<[u8]>, u64, Hasher>;
 
 type Map = IndexMap<Box<[u8]>, Vec<u8>, Hasher>;
 
@@ -62,8 +68,15 @@ impl Hash {
         })
     }
 
-    /// True when the field is new.
+    /// Gives the field a value and takes its expiry; true when the field is new.
     pub fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
+        #[cfg(feature = "field-expiry")]
+        self.set_expiry(field, None);
+        self.update(field, value)
+    }
+
+    /// As [`Hash::set`]; the field keeps its expiry.
+    pub(crate) fn update(&mut self, field: &[u8], value: &[u8]) -> bool {
         self.wide |= field.len() > LISTPACK_BYTES || value.len() > LISTPACK_BYTES;
         let new = match &mut self.fields {
             Fields::Packed(packed) => {
@@ -88,6 +101,8 @@ impl Hash {
     }
 
     pub fn remove(&mut self, field: &[u8]) -> bool {
+        #[cfg(feature = "field-expiry")]
+        self.set_expiry(field, None);
         match &mut self.fields {
             Fields::Packed(packed) => packed.remove(field),
             Fields::Map(map) if self.wide => map.swap_remove(field).is_some(),
@@ -107,6 +122,60 @@ impl Hash {
         if self.wide { "hashtable" } else { "listpack" }
     }
 
+    /// When the field is gone, in Unix milliseconds.
+    #[cfg(feature = "field-expiry")]
+    pub fn expiry(&self, field: &[u8]) -> Option<u64> {
+        self.expiries.as_ref()?.get(field).copied()
+    }
+
+    /// Sets or clears the expiry of a field that exists.
+    #[cfg(feature = "field-expiry")]
+    pub(crate) fn set_expiry(&mut self, field: &[u8], unix_ms: Option<u64>) {
+        if let Some(at) = unix_ms {
+            self.wide = true;
+            self.expiries.get_or_insert_default().insert(field.into(), at);
+        } else if let Some(expiries) = &mut self.expiries {
+            expiries.swap_remove(field);
+            if expiries.is_empty() {
+                self.expiries = None;
+            }
+        }
+    }
+
+    /// The earliest moment at which a field goes; `None` when none does.
+    #[cfg(feature = "field-expiry")]
+    pub(crate) fn next_expiry(&self) -> Option<u64> {
+        self.expiries.as_ref()?.values().copied().min()
+    }
+
+    /// Removes the fields that are gone at `now_ms`.
+    #[cfg(feature = "field-expiry")]
+    pub(crate) fn drop_expired(&mut self, now_ms: u64) {
+        let expiries = self.expiries.as_ref();
+        let due = expiries.into_iter().flat_map(|expiries| expiries.iter());
+        let due: Vec<Box<[u8]>> =
+            due.filter(|(_, at)| **at <= now_ms).map(|(field, _)| field.clone()).collect();
+        for field in due {
+            self.remove(&field);
+        }
+    }
+
+    #[cfg(feature = "field-expiry")]
+    fn expires_like(&self, other: &Hash) -> bool {
+        self.expiries == other.expiries
+    }
+
+    #[cfg(not(feature = "field-expiry"))]
+    fn expires_like(&self, _other: &Hash) -> bool {
+        true
+    }
+
+    /// Leaves the listpack, as a hash with expiries has.
+    #[cfg(feature = "field-expiry")]
+    pub(crate) fn widen(&mut self) {
+        self.wide = true;
+    }
+
     fn grown(&mut self) {
         let len = self.len();
         self.wide |= len > LISTPACK_FIELDS;
@@ -119,10 +188,12 @@ impl Hash {
     }
 }
 
-/// Equal when they map the same fields to the same values, in whatever order.
+/// Equal when they map the same fields to the same values with the same expiry, in whatever order.
 impl PartialEq for Hash {
     fn eq(&self, other: &Hash) -> bool {
-        self.len() == other.len() && self.iter().all(|(field, value)| other.get(field) == Some(value))
+        self.len() == other.len()
+            && self.expires_like(other)
+            && self.iter().all(|(field, value)| other.get(field) == Some(value))
     }
 }
 
