@@ -126,9 +126,7 @@ fn run(race: &Race, schedule: &Schedule, wire: &mut dyn Wire) -> (Run, <Race as 
 }
 
 fn clear(race: &Race, wire: &mut dyn Wire) {
-    let keys = race.queue().keys();
-    let rows = race.jobs().iter().map(|job| keys.row(job));
-    for key in keys.shared().into_iter().chain(rows) {
+    for key in race.queue().keys().all(race.jobs()) {
         wire.call(&[b"DEL", key.as_bytes()]).unwrap();
     }
 }

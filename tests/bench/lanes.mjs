@@ -86,13 +86,13 @@ async function engineInChromium() {
   for (const [name, type] of [['echomq_bench.js', 'text/javascript'], ['echomq_bench_bg.wasm', 'application/wasm']]) {
     files[`/${name}`] = [type, () => readFileSync(join(wasm, name))];
   }
-  let told;
-  const answer = new Promise((resolve) => (told = resolve));
+  let tellUs;
+  const answer = new Promise((resolve) => (tellUs = resolve));
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
       let body = '';
       for await (const part of request) body += part;
-      told(JSON.parse(body));
+      tellUs(JSON.parse(body));
       return void response.end();
     }
     const [type, text] = files[request.url] ?? [];
@@ -102,7 +102,8 @@ async function engineInChromium() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const profile = mkdtempSync(join(tmpdir(), 'bench-'));
-  const quiet = ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+  const told = readFileSync(new URL('../browser/chromium.txt', import.meta.url), 'utf8');
+  const quiet = told.split('\n').filter((line) => line.startsWith('--'));
   const address = `http://127.0.0.1:${server.address().port}/`;
   const browser = spawn(chromium, [...quiet, `--user-data-dir=${profile}`, address], { stdio: 'ignore' });
   const ended = once(browser, 'exit').then(() => Promise.reject(new Error('Chromium ended without an answer')));

@@ -16,19 +16,8 @@ use crate::driver::{Browser, Driver};
 use crate::site::{Options, Site};
 use crate::tools::{program, target};
 
-/// Root may not use the sandbox; the rest keeps the browser from talking to hosts of its own accord.
-const ARGUMENTS: &[&str] = &[
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-];
+/// One a line, `cargo xtask` reads the same.
+const ARGUMENTS: &str = include_str!("../browser/chromium.txt");
 
 /// How long a page may take to show what a test waits for, on a machine that builds something else meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -233,7 +222,7 @@ fn chromium(profile: &TempDir) -> Result<thirtyfour::ChromeCapabilities> {
     let mut wanted = DesiredCapabilities::chrome();
     let binary = program("CHROME", &["chromium", "chromium-browser", "google-chrome", "chrome"])?;
     wanted.set_binary(&binary.to_string_lossy())?;
-    for argument in ARGUMENTS {
+    for argument in ARGUMENTS.lines().filter(|line| line.starts_with("--")) {
         wanted.add_arg(argument)?;
     }
     wanted.add_arg(&format!("--user-data-dir={}", profile.path().display()))?;

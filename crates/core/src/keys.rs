@@ -97,6 +97,11 @@ impl Keys {
         [self.pending(), self.active(), self.schedule(), self.dead(), self.completed(), self.failed()]
     }
 
+    /// Every key that the queue can have while it knows these jobs and no others.
+    pub fn all<'i>(&self, jobs: impl IntoIterator<Item = &'i JobId>) -> Vec<String> {
+        self.shared().into_iter().chain(jobs.into_iter().map(|id| self.row(id))).collect()
+    }
+
     /// The slot of every key of this queue.
     pub fn slot(&self) -> u16 {
         slot(self.row_root().as_bytes())
@@ -131,7 +136,7 @@ mod tests {
     fn every_key_of_a_queue_is_in_one_slot() {
         let keys = Keys::new("mail").unwrap();
         let id = "JOB00000000001".parse().unwrap();
-        let all = keys.shared().into_iter().chain([keys.row(&id), keys.row_root()]);
+        let all = keys.all([&id]).into_iter().chain([keys.row_root()]);
         assert_eq!(keys.row(&id), "emq:{mail}:job:JOB00000000001");
         for key in all {
             assert_eq!(slot(key.as_bytes()), slot(b"mail"), "{key}");

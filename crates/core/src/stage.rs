@@ -107,11 +107,9 @@ impl Stage {
     /// When the wire brings no reply.
     pub fn clear(&mut self) -> Result<(), WireError> {
         let state = self.state()?;
-        let keys = self.queue.keys();
-        let rows = state.rows.keys().map(|id| keys.row(id));
-        let mut argv = vec!["DEL".to_owned()];
-        argv.extend(keys.shared().into_iter().chain(rows));
-        let argv: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
+        let keys = self.queue.keys().all(state.rows.keys());
+        let argv: Vec<&[u8]> =
+            std::iter::once("DEL").chain(keys.iter().map(|key| &**key)).map(str::as_bytes).collect();
         self.wire.call(&argv).map(drop)
     }
 

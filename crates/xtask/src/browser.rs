@@ -13,18 +13,8 @@ const NEED: Need = Need {
     brew: "--cask chromium chromedriver",
 };
 
-/// Root may not use the sandbox; the rest keeps the browser from talking to hosts of its own accord.
-const ARGUMENTS: &[&str] = &[
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-];
+/// One a line; the tests of the pages read the same.
+const ARGUMENTS: &str = include_str!("../../../tests/browser/chromium.txt");
 
 pub fn present(context: &Context) -> Option<String> {
     let chromium = chromium(context)?;
@@ -51,10 +41,15 @@ pub fn driver(context: &Context) -> Option<PathBuf> {
     named.or_else(|| context.find("chromedriver"))
 }
 
+/// What Chromium is told.
+pub fn arguments() -> impl Iterator<Item = &'static str> {
+    ARGUMENTS.lines().filter(|line| line.starts_with("--"))
+}
+
 /// The capabilities file for wasm-bindgen's test runner, which otherwise leaves the sandbox on.
 pub fn capabilities_file(context: &Context) -> Result<PathBuf> {
     let chromium = chromium(context).context("there is no Chromium: run `cargo xtask setup`")?;
-    let arguments: Vec<String> = ARGUMENTS.iter().map(|argument| format!("\"{argument}\"")).collect();
+    let arguments: Vec<String> = arguments().map(|argument| format!("\"{argument}\"")).collect();
     let text = format!(
         "{{\"goog:chromeOptions\": {{\"binary\": {:?}, \"args\": [{}]}}}}\n",
         chromium.display().to_string(),

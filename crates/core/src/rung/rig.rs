@@ -39,8 +39,7 @@ impl<'w, 's> Rig<'w, 's> {
     /// Runs one level's check and removes its keys, whatever came of it.
     pub fn run(&mut self, check: Check) -> Checked {
         let outcome = check(self);
-        let rows = self.minted.iter().map(|id| self.queue.keys().row(id));
-        let keys: Vec<String> = self.queue.keys().shared().into_iter().chain(rows).collect();
+        let keys = self.queue.keys().all(&self.minted);
         let removed = self.command("DEL", &keys);
         outcome.and(removed.map(drop))
     }
