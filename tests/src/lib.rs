@@ -1,6 +1,7 @@
 //! Helpers shared by the tests in this folder.
 
 pub mod browser;
+pub mod dialogue;
 pub mod driver;
 pub mod element;
 pub mod html;

@@ -4,24 +4,33 @@
 //! - Choices at random (SPOP, SRANDMEMBER, HRANDFIELD, ZRANDMEMBER, RANDOMKEY) follow a fixed sequence; the order
 //!   of KEYS, of hashes and sets too large for a listpack, and of hashes whose fields expire, is a fixed one too. A
 //!   SCAN cursor is a place in an order of hashes.
-//! - Nothing waits: a blocking command without data answers at once, as in a transaction.
+//! - Only a connection that the engine keeps ([`Engine::connect`]) waits: elsewhere a blocking command without data
+//!   answers at once, as in a transaction.
 //! - An expired key or field of a hash is gone at once everywhere, also for DBSIZE, INFO and HLEN, which on a server
 //!   count it until it is collected.
 //! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no
-//!   words; INFO and CLIENT INFO leave out what only a process has; CONFIG SET takes known names and changes
-//!   nothing.
+//!   words; INFO and CLIENT LIST leave out what only a process has; CONFIG SET keeps what it is told, and only
+//!   `busy-reply-threshold` changes anything.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
 //! - SORT leaves elements that compare equal in their order, where a server may exchange them.
-//! - Streams, geo, bitmaps, HyperLogLog and pub/sub are not there yet.
+//! - Streams, geo, bitmaps and HyperLogLog are not there yet, nor client tracking.
 
 mod args;
+#[cfg(feature = "live")]
+mod client;
+#[cfg(feature = "live")]
+mod client_filter;
 mod cluster;
+#[cfg(feature = "live")]
+mod config;
 mod connection;
 #[cfg(feature = "dump")]
 mod dump;
+#[cfg(feature = "live")]
+mod debug;
 mod expire;
 mod float_sum;
 #[cfg(feature = "functions")]
@@ -37,6 +46,8 @@ mod keys;
 mod lcs;
 #[cfg(feature = "list")]
 mod list;
+#[cfg(feature = "live")]
+mod pubsub;
 mod random;
 mod scan;
 mod scripting;
@@ -54,6 +65,8 @@ mod zset_range;
 
 pub(crate) use args::Args;
 pub(crate) use keys::{KeySpec, keys_of};
+#[cfg(feature = "live")]
+pub(crate) use transaction::{may_write, refuse};
 
 use crate::clock::Clock;
 use crate::engine::{Config, Engine, State, Version};
@@ -83,6 +96,7 @@ bitflags::bitflags! {
         const NO_MULTI = 1 << 13;
         const MOVABLE_KEYS = 1 << 14;
         const ALLOW_BUSY = 1 << 15;
+        const PUBSUB = 1 << 16;
 
         const READ_FAST = Self::READONLY.bits() | Self::FAST.bits();
         const WRITE_FAST = Self::WRITE.bits() | Self::FAST.bits();
@@ -154,6 +168,8 @@ pub(crate) struct Ctx<'a> {
     pub config: &'a Config,
     /// How many scripts the cache holds, for INFO.
     pub cached_scripts: usize,
+    #[cfg(feature = "live")]
+    pub live: &'a mut crate::live::Live,
 }
 
 /// A client's call.
@@ -193,7 +209,12 @@ pub(crate) fn run_from_script(
     if session.read_only && row.flags.contains(Flags::WRITE) {
         return Err(CommandError::WriteFromReadOnlyScript);
     }
-    run_data(state, session, row, argv)
+    let answer = run_data(state, session, row, &Args::new(argv));
+    #[cfg(feature = "live")]
+    if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
+        show(state, session, argv);
+    }
+    answer
 }
 
 /// A call of a resolved command, not queued, not refused.
@@ -203,13 +224,38 @@ fn run_row(
     row: &Row,
     argv: &[&[u8]],
 ) -> Result<Reply, Interrupt> {
-    match row.run {
-        Run::Control(handler) => handler(engine, session, &Args::new(argv)),
-        _ => Ok(run_data(&mut engine.state.borrow_mut(), session, row, argv)?),
+    let args = Args::new(argv);
+    // A script is shown before what it calls, all else once it has been run.
+    #[cfg(feature = "live")]
+    if row.flags.contains(Flags::SKIP_MONITOR) && matches!(row.run, Run::Control(_)) {
+        show(&mut engine.state.borrow_mut(), session, argv);
+    }
+    let answer = match row.run {
+        Run::Control(handler) => handler(engine, session, &args),
+        _ => run_data(&mut engine.state.borrow_mut(), session, row, &args).map_err(Interrupt::from),
+    };
+    #[cfg(feature = "live")]
+    if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
+        show(&mut engine.state.borrow_mut(), session, argv);
+    }
+    answer
+}
+
+/// Shows a call to those who monitor.
+#[cfg(feature = "live")]
+fn show(state: &mut State, session: &Session, argv: &[&[u8]]) {
+    if state.live.monitors.is_empty() {
+        return;
+    }
+    let link = session.link.as_deref();
+    // What waits has not been run yet.
+    if link.is_none_or(|link| link.wait.is_none()) {
+        let peer = link.map_or("lua", |link| &link.peer);
+        state.live.show_to_monitors(argv, session.db, peer, state.clock);
     }
 }
 
-fn run_data(state: &mut State, session: &mut Session, row: &Row, argv: &[&[u8]]) -> Answer {
+pub(crate) fn run_data(state: &mut State, session: &mut Session, row: &Row, args: &Args<'_>) -> Answer {
     let (Run::Data(handler) | Run::ContainerOr(_, handler)) = row.run else {
         return Err(CommandError::NotFromScript);
     };
@@ -219,8 +265,10 @@ fn run_data(state: &mut State, session: &mut Session, row: &Row, argv: &[&[u8]])
         clock: state.clock,
         config: &state.config,
         cached_scripts: state.scripts.len(),
+        #[cfg(feature = "live")]
+        live: &mut state.live,
     };
-    handler(&mut ctx, &Args::new(argv))
+    handler(&mut ctx, args)
 }
 
 /// The row that argv calls, with its arity checked.
@@ -308,6 +356,25 @@ impl Ctx<'_> {
 
     pub fn double(&self, x: f64) -> Reply {
         if self.is_resp3() { Reply::Double(x) } else { Reply::Bulk(score_text(x).into_bytes()) }
+    }
+
+    /// The answer of a command that did not find in `keys` what it wants: to wait for it, where the session can.
+    pub fn wait_for(&mut self, keys: &[&[u8]], type_name: &'static str, until_ms: Option<u64>) -> Reply {
+        #[cfg(feature = "live")]
+        {
+            let keys = keys.iter().map(|key| key.to_vec()).collect();
+            self.wait(crate::live::Wait { reason: crate::live::Reason::Keys { keys, type_name }, until_ms });
+        }
+        #[cfg(not(feature = "live"))]
+        let _ = (keys, type_name, until_ms);
+        self.nil_array()
+    }
+
+    #[cfg(feature = "live")]
+    pub fn wait(&mut self, wait: crate::live::Wait) {
+        if let Some(link) = self.session.link.as_deref_mut().filter(|link| link.may_wait) {
+            link.wait = Some(wait);
+        }
     }
 
     pub fn nil_array(&self) -> Reply {

@@ -1,6 +1,6 @@
 //! The engine: the data, the script host, and the way in for a client's calls.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -55,7 +55,8 @@ pub struct Engine {
     /// Made at the first script, for a Lua state costs time and memory.
     host: Option<Host>,
     config: Config,
-    sessions: u64,
+    /// How many sessions there were.
+    sessions: Rc<Cell<u64>>,
 }
 
 /// The data at one moment: databases, script cache and clock. Cheap to take, to keep and to go back to.
@@ -73,6 +74,8 @@ pub(crate) struct State {
     pub config: Config,
     /// `Some` while tracing: the finished runs, oldest first.
     pub traces: Option<Vec<ScriptTrace>>,
+    #[cfg(feature = "live")]
+    pub live: crate::live::Live,
 }
 
 #[cfg(feature = "field-expiry")]
@@ -85,6 +88,7 @@ impl State {
 
 impl Engine {
     pub fn new(config: Config) -> Engine {
+        let sessions: Rc<Cell<u64>> = Rc::default();
         let state = State {
             keyspace: Keyspace::default(),
             scripts: ScriptCache::default(),
@@ -93,14 +97,16 @@ impl Engine {
             clock: config.clock,
             config,
             traces: None,
+            #[cfg(feature = "live")]
+            live: crate::live::Live::new(Rc::clone(&sessions)),
         };
-        Engine { state: Rc::new(RefCell::new(state)), host: None, config, sessions: 0 }
+        Engine { state: Rc::new(RefCell::new(state)), host: None, config, sessions }
     }
 
     /// A new connection.
     pub fn session(&mut self) -> Session {
-        self.sessions += 1;
-        Session { id: self.sessions, ..Session::default() }
+        self.sessions.set(self.sessions.get() + 1);
+        Session { id: self.sessions.get(), ..Session::default() }
     }
 
     /// Runs one command: `argv[0]` is its name. Server errors are replies; a [`Failure`] is the engine's own.
@@ -135,15 +141,24 @@ impl Engine {
             clock: state.clock,
             config: state.config,
             traces: None,
+            #[cfg(feature = "live")]
+            live: crate::live::Live::default(),
         })
     }
 
     /// Goes back (or over) to `snapshot`. Sessions and traces are not part of it: WATCH and MULTI stay as they
-    /// are, and what was recorded stays recorded.
+    /// are, connections stay open, and what was recorded stays recorded.
     pub fn restore(&mut self, snapshot: &Snapshot) {
         let mut state = self.state.borrow_mut();
         let traces = state.traces.take();
-        *state = State { traces, ..snapshot.0.clone() };
+        #[cfg(feature = "live")]
+        let live = std::mem::take(&mut state.live);
+        *state = State {
+            traces,
+            #[cfg(feature = "live")]
+            live,
+            ..snapshot.0.clone()
+        };
     }
 
     /// Starts or stops recording [`ScriptTrace`]s. Off, scripts run without hooks.

@@ -62,6 +62,11 @@ pub enum CommandError {
     FunctionExists { name: String },
     #[error("ERR Unexpected flag in script shebang: {flag}")]
     ShebangFlag { flag: String },
+    #[error(
+        "ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this \
+         context"
+    )]
+    InSubscriber { name: &'static str },
     /// One of the constants below, or a text that holds what the client sent.
     #[error("{0}")]
     Other(Cow<'static, str>),
@@ -170,6 +175,20 @@ texts! {
     NUMFIELDS = "ERR numfields should be greater than 0 and match the provided number of fields";
     READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
+    UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+    UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
+    PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";
+    NO_CLIENT = "ERR No such client";
+    CLIENT_ID = "ERR client-id should be greater than 0";
+    CLIENT_DB = "ERR DB is not an integer or out of range";
+    CLIENT_DB_RANGE = "ERR DB number should be between 0 and 15";
+    NO_SHUTDOWN = "ERR No shutdown in progress.";
+    BUSY_FUNCTION = "BUSY Valkey is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
+    BUSY = "BUSY Valkey is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+    UNKILLABLE = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either \
+        wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.";
+    KILLED_SCRIPT = "ERR Script killed by user with SCRIPT KILL.";
+    KILLED_FUNCTION = "ERR Script killed by user with FUNCTION KILL.";
     MSETEX_COUNT = "ERR invalid numkeys value or out of range";
 }
 

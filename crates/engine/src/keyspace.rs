@@ -64,6 +64,18 @@ pub(crate) struct Keyspace {
     /// No field of a hash goes before this moment, in Unix milliseconds.
     #[cfg(feature = "field-expiry")]
     next_field_ms: u64,
+    /// How many keys went because of their expiry.
+    #[cfg(feature = "live")]
+    pub expired: u64,
+    /// Where [`Keyspace::collect`] goes on.
+    #[cfg(feature = "live")]
+    collected: usize,
+    /// Somebody waits for a key.
+    #[cfg(feature = "live")]
+    pub awaited: bool,
+    /// The keys that came while somebody waited, in order.
+    #[cfg(feature = "live")]
+    pub ready: Vec<(usize, Rc<[u8]>)>,
 }
 
 impl Keyspace {
@@ -91,6 +103,10 @@ impl Keyspace {
         let Some((at, _, entry)) = found else { return Ok(None) };
         if !entry.is_live(now) {
             self.remove(db, key);
+            #[cfg(feature = "live")]
+            {
+                self.expired += 1;
+            }
             return Ok(None);
         }
         if K::of(&entry.value).is_none() {
@@ -135,6 +151,10 @@ impl Keyspace {
         #[cfg(feature = "field-expiry")]
         note_field_expiry(&mut self.next_field_ms, &value);
         let entry = Entry { value, expires_ms, version };
+        #[cfg(feature = "live")]
+        if self.awaited {
+            self.ready.push((db, Rc::from(key)));
+        }
         let database = self.database_mut(db);
         match database.get_mut(key) {
             Some(old) => *old = entry,
@@ -237,6 +257,10 @@ impl Keyspace {
             let keys: Vec<Rc<[u8]>> = self.database_mut(db).keys().cloned().collect();
             for key in keys {
                 self.note_deletion(other, &key);
+                #[cfg(feature = "live")]
+                if self.awaited {
+                    self.ready.push((db, key));
+                }
             }
         }
     }
@@ -254,6 +278,27 @@ impl Keyspace {
             Some(entry) => entry.version,
             None => ABSENT | self.deleted.get(&(db, Rc::from(key))).copied().unwrap_or(0),
         }
+    }
+
+    /// Drops expired keys, looking at no more than `limit` keys of each database.
+    #[cfg(feature = "live")]
+    pub fn collect(&mut self, now: Clock, limit: usize) {
+        for db in 0..self.databases.len() {
+            let Some(database) = self.databases.get(db) else { continue };
+            let len = database.len();
+            let start = if self.collected < len { self.collected } else { 0 };
+            let expired: Vec<Rc<[u8]>> = (start..len.min(start + limit))
+                .filter_map(|at| database.get_index(at))
+                .filter(|(_, entry)| !entry.is_live(now))
+                .map(|(key, _)| Rc::clone(key))
+                .collect();
+            self.expired += expired.len() as u64;
+            for key in expired {
+                self.remove(db, &key);
+            }
+        }
+        let longest = self.databases.iter().map(|database| database.len()).max().unwrap_or(0);
+        self.collected = if self.collected + limit < longest { self.collected + limit } else { 0 };
     }
 
     /// A number below `bound` (which is not 0) for the commands that choose at random. The sequence is a fixed

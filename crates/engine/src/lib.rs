@@ -27,6 +27,8 @@ mod error;
 mod keyspace;
 #[cfg(feature = "dump")]
 mod rdb;
+#[cfg(feature = "live")]
+mod live;
 mod reply;
 mod script;
 mod session;
@@ -37,7 +39,9 @@ pub use clock::Clock;
 pub use engine::{Config, Engine, Limits, Snapshot, Version};
 pub use error::{CommandError, Failure};
 pub use keyspace::Entry;
-pub use reply::Reply;
+#[cfg(feature = "live")]
+pub use live::{Busy, Delivery, Outgoing};
+pub use reply::{Reply, double_text};
 pub use session::{Protocol, Session};
 pub use trace::{CallTrace, KeyChange, ScriptTrace};
 pub use value::{Hash, List, Set, Value, Zset};

@@ -153,7 +153,7 @@ fn write_pairs(f: &mut fmt::Formatter<'_>, pairs: &[(Reply, Reply)], prefix: &st
 }
 
 /// A double as RESP3 carries it: the shortest text that reads back as the same number.
-pub(crate) fn double_text(x: f64) -> String {
+pub fn double_text(x: f64) -> String {
     if x.is_nan() {
         "nan".to_owned()
     } else if x.is_infinite() {

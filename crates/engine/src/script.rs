@@ -15,6 +15,7 @@ mod dialect;
 mod errors;
 #[cfg(feature = "functions")]
 mod functions;
+mod hook;
 #[cfg(feature = "functions")]
 mod library;
 mod load;
@@ -109,6 +110,11 @@ impl Host {
         Ok(host)
     }
 
+    #[cfg(feature = "live")]
+    pub fn set_watchdog(&mut self, watchdog: crate::live::Watchdog) {
+        self.shared.watchdog.replace(Some(watchdog));
+    }
+
     /// EVAL and SCRIPT LOAD: the script of `source`, compiled and put into the cache when it is not there yet.
     /// The state must not be borrowed by the caller.
     ///
@@ -183,7 +189,7 @@ impl Host {
         // SAFETY: `START` and what it calls are protected by `lua_pcall`; reading the result makes nothing in Lua.
         unsafe {
             let lines = if tracing { ffi::LUA_MASKLINE } else { 0 };
-            ffi::lua_sethook(lua, Some(hook), ffi::LUA_MASKCOUNT | lines, COUNT);
+            ffi::lua_sethook(lua, Some(hook::hook), ffi::LUA_MASKCOUNT | lines, COUNT);
             let base = ffi::lua_gettop(lua);
             ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const NAMES).cast());
             ffi::lua_rawgeti(lua, -1, HANDLER);
@@ -220,20 +226,31 @@ impl Host {
         if status == ffi::LUA_ERRMEM || text == b"ERR not enough memory" {
             return Err(shared.failure(Stop::Memory));
         }
-        if let Some(stop) = shared.stopped.get() {
-            return Err(shared.failure(stop));
+        let stop = shared.stopped.get();
+        #[cfg(feature = "live")]
+        if let Some(killed) = stop.and_then(Stop::killed) {
+            return Ok(self.error_reply(killed.to_string().into_bytes(), name));
         }
+        match stop {
+            Some(stop) => Err(shared.failure(stop)),
+            None => Ok(self.error_reply(text.to_vec(), name)),
+        }
+    }
+
+    /// An error with the place where it was raised.
+    fn error_reply(&self, text: Vec<u8>, name: &str) -> Reply {
+        let shared = &*self.shared;
         let source = shared.error_source.borrow();
         let line = shared.error_line.get();
         let tail = match shared.config.version {
             Version::V8_0 => format!(" script: {name}, on {source}:{line}."),
             Version::V9_1 => format!(" script: on {source}:{line}."),
         };
-        let mut text = convert::one_line(text.to_vec());
+        let mut text = convert::one_line(text);
         if shared.has_position.get() && !name.is_empty() {
             text.extend_from_slice(&convert::one_line(tail.into_bytes()));
         }
-        Ok(Reply::Error(text))
+        Reply::Error(text)
     }
 
     /// Where the compiled chunk of `script` is; compiles it when there is none.
@@ -442,26 +459,5 @@ fn note_position(call: &Call) {
         shared.error_line.set(info.currentline);
         let source = String::from_utf8_lossy(vm::c_bytes(info.source)).into_owned();
         shared.error_source.replace(source);
-    }
-}
-
-/// Counts instructions, and lines when a run is traced.
-unsafe extern "C-unwind" fn hook(lua: *mut ffi::lua_State, info: *mut ffi::lua_Debug) {
-    // SAFETY: `Host::set_up` put the address there.
-    unsafe {
-        ffi::lua_rawgetp(lua, ffi::LUA_REGISTRYINDEX, (&raw const SHARED).cast());
-        let shared = &*ffi::lua_touserdata(lua, -1).cast_const().cast::<Shared>();
-        ffi::lua_settop(lua, -2);
-        if (*info).event == ffi::LUA_HOOKLINE {
-            tracing::line(lua, shared, &mut *info);
-            return;
-        }
-        if !shared.charge(u64::from(COUNT.unsigned_abs())) {
-            vm::stop(lua);
-        }
-        // 5.4 lets Lua functions nest until its stack holds a million values.
-        if ffi::lua_getstack(lua, MAX_CALLS, info) != 0 {
-            ffi::luaL_error(lua, c"stack overflow".as_ptr());
-        }
     }
 }

@@ -25,6 +25,9 @@ pub struct Session {
     #[cfg(feature = "sort")]
     pub(crate) in_script: bool,
     pub(crate) library: Library,
+    /// There for a connection that the engine keeps ([`crate::Engine::connect`]).
+    #[cfg(feature = "live")]
+    pub(crate) link: Option<Box<crate::live::Link>>,
 }
 
 impl Session {

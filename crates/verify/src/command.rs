@@ -5,6 +5,7 @@ mod call;
 mod keys;
 mod parity;
 mod rung;
+mod serve;
 mod sha;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use emq_verify::on::On;
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     Rung(rung::Rung),
+    Serve(serve::Serve),
     Call(call::Call),
     Keys(keys::Keys),
     Sha(sha::Sha),
@@ -49,6 +51,7 @@ impl Command {
     pub fn run(&self, console: &mut Console) -> anyhow::Result<Outcome> {
         match self {
             Command::Rung(command) => command.run(console),
+            Command::Serve(command) => command.run(console),
             Command::Call(command) => command.run(console),
             Command::Keys(command) => command.run(console),
             Command::Sha(command) => command.run(console),

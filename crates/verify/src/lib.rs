@@ -16,4 +16,6 @@
 pub mod cases;
 pub mod on;
 pub mod resp;
+pub mod serve;
 pub mod server;
+mod words;

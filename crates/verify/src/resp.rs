@@ -114,6 +114,16 @@ impl RespWire {
         read_reply(&mut self.reader).map_err(|error| self.broke(&error))
     }
 
+    /// Sends one command without waiting for its reply, which [`receive`](Self::receive) reads: it may wait for others.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn send_command(&mut self, argv: &[&[u8]]) -> Result<(), WireError> {
+        self.request.clear();
+        write_command(&mut self.request, argv);
+        self.send()
+    }
+
     /// Sends bytes as they are: an inline command, or a protocol error on purpose.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Typed reading of argv.
 
+use crate::clock::Clock;
 use crate::error::CommandError;
 use crate::value::{parse_float, parse_integer};
 
@@ -71,13 +72,26 @@ pub(crate) fn index_range(start: i64, end: i64, len: usize) -> std::ops::Range<u
     position(start)..position(end) + 1
 }
 
-/// The timeout of a blocking command, in seconds; nothing waits here, but a wrong one is refused.
-pub(crate) fn read_timeout(args: &Args<'_>, at: usize) -> Result<(), CommandError> {
+/// When the waiting of a blocking command ends, in Unix milliseconds, from its timeout in seconds; `None` for never.
+pub(crate) fn read_timeout(args: &Args<'_>, at: usize, now: Clock) -> Result<Option<u64>, CommandError> {
     let seconds = parse_float(args.bytes(at)?).ok_or(CommandError::TIMEOUT_FLOAT)?;
-    if seconds * 1000.0 > i64::MAX as f64 {
+    let timeout_ms = (seconds * 1000.0).ceil();
+    if timeout_ms > i64::MAX as f64 {
         return Err(CommandError::TIMEOUT_RANGE);
     }
-    if seconds < 0.0 { Err(CommandError::TIMEOUT_NEGATIVE) } else { Ok(()) }
+    if timeout_ms < 0.0 {
+        return Err(CommandError::TIMEOUT_NEGATIVE);
+    }
+    deadline(timeout_ms as u64, now)
+}
+
+/// A timeout in whole milliseconds as the moment at which it ends; 0 never ends.
+pub(crate) fn deadline(timeout_ms: u64, now: Clock) -> Result<Option<u64>, CommandError> {
+    if timeout_ms == 0 {
+        return Ok(None);
+    }
+    let until = now.unix_ms().checked_add(timeout_ms).filter(|until| i64::try_from(*until).is_ok());
+    until.map(Some).ok_or(CommandError::TIMEOUT_RANGE)
 }
 
 /// A number of keys at `at` and the keys after it; and the place behind them.

@@ -3,7 +3,7 @@
 use super::generic::database;
 use super::keys::NONE;
 use super::server::version_text;
-use super::{Answer, Args, Ctx, Flags, Row, container, data};
+use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
 use crate::session::{Protocol, Session};
@@ -16,29 +16,20 @@ pub(super) const MORE: &[Row] = &[
     data("echo", 2, Flags::ANYTIME.union(Flags::FAST), NONE, |_, args| Ok(Reply::bulk(args.bytes(1)?))),
     data("select", 2, Flags::ANYTIME.union(Flags::FAST).union(Flags::ALLOW_BUSY), NONE, select),
     data("hello", -1, GREETING, NONE, hello),
-    data("quit", -1, GREETING, NONE, |_, _| Ok(Reply::OK)),
+    data("quit", -1, GREETING, NONE, quit),
     data("reset", 1, GREETING, NONE, reset),
-    container("client", CLIENT),
 ];
 
 const GREETING: Flags =
     Flags::NOSCRIPT.union(Flags::ANYTIME).union(Flags::FAST).union(Flags::NO_AUTH).union(Flags::ALLOW_BUSY);
-const OWN: Flags = Flags::NOSCRIPT.union(Flags::ANYTIME);
-const OWN_BUSY: Flags = OWN.union(Flags::ALLOW_BUSY);
-
-const CLIENT: &[Row] = &[
-    data("client|id", 2, OWN_BUSY, NONE, |ctx, _| Ok(id(ctx.session))),
-    data("client|setname", 3, OWN_BUSY, NONE, setname),
-    data("client|getname", 2, OWN_BUSY, NONE, getname),
-    data("client|setinfo", 4, OWN_BUSY, NONE, setinfo),
-    data("client|info", 2, OWN, NONE, |ctx, _| Ok(Reply::bulk(describe(ctx.session, "client|info")))),
-    data("client|no-evict", 3, Flags::ADMIN.union(OWN_BUSY), NONE, switch),
-    data("client|no-touch", 3, OWN_BUSY, NONE, switch),
-    data("client|getredir", 2, OWN_BUSY, NONE, |_, _| Ok(Reply::Integer(-1))),
-    data("client|help", 2, Flags::ANYTIME, NONE, |_, _| Ok(super::help("CLIENT", CLIENT))),
-];
-
-fn ping(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+fn ping(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    #[cfg(feature = "live")]
+    if args.len() < 3 && !ctx.is_resp3() && ctx.live.is_subscriber(ctx.session.id) {
+        let text = args.rest(1).first().copied().unwrap_or_default();
+        return Ok(Reply::Array(vec![Reply::bulk("pong"), Reply::bulk(text)]));
+    }
+    #[cfg(not(feature = "live"))]
+    let _ = ctx;
     match args.len() {
         1 => Ok(Reply::status("PONG")),
         2 => Ok(Reply::bulk(args.bytes(1)?)),
@@ -51,7 +42,7 @@ fn select(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     Ok(Reply::OK)
 }
 
-fn id(session: &Session) -> Reply {
+pub(super) fn id(session: &Session) -> Reply {
     Reply::Integer(i64::try_from(session.id).unwrap_or(i64::MAX))
 }
 
@@ -82,6 +73,8 @@ fn hello(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         rename(ctx.session, name)?;
     }
     ctx.session.protocol = protocol;
+    #[cfg(feature = "live")]
+    ctx.live.set_protocol(ctx.session.id, protocol);
     Ok(greeting(ctx))
 }
 
@@ -109,73 +102,43 @@ fn greeting(ctx: &Ctx<'_>) -> Reply {
 
 /// Back to a new connection, but for the number.
 fn reset(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
-    *ctx.session = Session { id: ctx.session.id, ..Session::default() };
+    *ctx.session = Session {
+        id: ctx.session.id,
+        #[cfg(feature = "live")]
+        link: ctx.session.link.take(),
+        ..Session::default()
+    };
+    #[cfg(feature = "live")]
+    {
+        ctx.live.forget(ctx.session.id);
+        ctx.live.set_protocol(ctx.session.id, Protocol::Resp2);
+        if let Some(link) = &mut ctx.session.link {
+            link.reset();
+        }
+    }
     Ok(Reply::status("RESET"))
 }
 
+/// A connection that the engine keeps ends with the reply.
+fn quit(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
+    #[cfg(feature = "live")]
+    if let Some(link) = &mut ctx.session.link {
+        link.closing = true;
+    }
+    #[cfg(not(feature = "live"))]
+    let _ = ctx;
+    Ok(Reply::OK)
+}
+
 /// Names end up in lists with spaces and newlines between them.
-fn is_plain(text: &[u8]) -> bool {
+pub(super) fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| (b'!'..=b'~').contains(byte))
 }
 
-fn rename(session: &mut Session, name: &[u8]) -> Result<(), CommandError> {
+pub(super) fn rename(session: &mut Session, name: &[u8]) -> Result<(), CommandError> {
     if !is_plain(name) {
         return Err(CommandError::CLIENT_NAME);
     }
     name.clone_into(&mut session.name);
     Ok(())
-}
-
-fn setname(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    rename(ctx.session, args.bytes(2)?)?;
-    Ok(Reply::OK)
-}
-
-fn getname(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
-    let name = &ctx.session.name;
-    Ok(if name.is_empty() { Reply::Nil } else { Reply::bulk(name.as_slice()) })
-}
-
-fn setinfo(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let (option, value) = (args.bytes(2)?, args.bytes(3)?);
-    let library = &mut ctx.session.library;
-    let place = if args.is(2, "LIB-NAME") {
-        &mut library.name
-    } else if args.is(2, "LIB-VER") {
-        &mut library.version
-    } else {
-        let option = String::from_utf8_lossy(option);
-        return Err(CommandError::other(format!("ERR Unrecognized option '{option}'")));
-    };
-    if !is_plain(value) {
-        let option = String::from_utf8_lossy(option);
-        let text = format!("ERR {option} cannot contain spaces, newlines or special characters.");
-        return Err(CommandError::other(text));
-    }
-    value.clone_into(place);
-    Ok(Reply::OK)
-}
-
-/// `ON` or `OFF` for what has no effect here: nothing is evicted and no use of a key is counted.
-fn switch(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    if args.is(2, "ON") || args.is(2, "OFF") { Ok(Reply::OK) } else { Err(CommandError::Syntax) }
-}
-
-/// The line of CLIENT INFO, without what only a socket has.
-fn describe(session: &Session, command: &str) -> String {
-    let protocol = if session.protocol == Protocol::Resp3 { 3 } else { 2 };
-    let queued = session
-        .transaction
-        .as_ref()
-        .map_or(-1, |transaction| i64::try_from(transaction.queued.len()).unwrap_or(i64::MAX));
-    format!(
-        "id={} name={} db={} multi={queued} watch={} cmd={command} user=default resp={protocol} lib-name={} \
-         lib-ver={}\n",
-        session.id,
-        String::from_utf8_lossy(&session.name),
-        session.db,
-        session.watched.len(),
-        String::from_utf8_lossy(&session.library.name),
-        String::from_utf8_lossy(&session.library.version),
-    )
 }

@@ -33,6 +33,7 @@ const FLAG_NAMES: &[(Flags, &str)] = &[
     (Flags::READONLY, "readonly"),
     (Flags::DENYOOM, "denyoom"),
     (Flags::ADMIN, "admin"),
+    (Flags::PUBSUB, "pubsub"),
     (Flags::NOSCRIPT, "noscript"),
     (Flags::BLOCKING, "blocking"),
     (Flags::LOADING, "loading"),
@@ -117,7 +118,8 @@ fn getkeys(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         CommandError::Arity { .. } => CommandError::GETKEYS_ARITY,
         _ => CommandError::GETKEYS_COMMAND,
     })?;
-    if row.keys.is_empty() {
+    // A shard channel has a place like a key's and is none.
+    if row.keys.is_empty() || row.flags.contains(Flags::PUBSUB) {
         return Err(CommandError::GETKEYS_NONE);
     }
     let keys = keys_of(row, call);

@@ -1,4 +1,4 @@
-//! Lists. The blocking forms answer at once, as they do in a script or a transaction: nothing waits in this engine.
+//! Lists. The blocking forms answer at once where the session cannot wait, as in a script or a transaction.
 
 use super::args::{counted_keys, index_range, pop_count, read_timeout};
 use super::keys::{READ_1, WRITE_1, WRITE_1_WRITE_2, WRITE_ALL_BUT_LAST, WRITE_COUNTED_1, WRITE_COUNTED_2};
@@ -17,11 +17,12 @@ pub(super) const ROWS: &[Row] = &[
     data("blpop", -3, BLOCKING, WRITE_ALL_BUT_LAST, |ctx, args| blocking_pop(ctx, args, End::Left)),
     data("brpop", -3, BLOCKING, WRITE_ALL_BUT_LAST, |ctx, args| blocking_pop(ctx, args, End::Right)),
     data("lmpop", -4, Flags::WRITE.union(Flags::MOVABLE_KEYS), WRITE_COUNTED_1, |ctx, args| {
-        multi_pop(ctx, args, 1)
+        Ok(multi_pop(ctx, args, 1)?.0.unwrap_or_else(|| ctx.nil_array()))
     }),
     data("blmpop", -5, BLOCKING.union(Flags::MOVABLE_KEYS), WRITE_COUNTED_2, |ctx, args| {
-        read_timeout(args, 1)?;
-        multi_pop(ctx, args, 2)
+        let until_ms = read_timeout(args, 1, ctx.clock)?;
+        let (popped, keys) = multi_pop(ctx, args, 2)?;
+        Ok(popped.unwrap_or_else(|| ctx.wait_for(keys, LIST, until_ms)))
     }),
     data("llen", 2, Flags::READ_FAST, READ_1, llen),
     data("lindex", 3, Flags::READONLY, READ_1, lindex),
@@ -34,19 +35,21 @@ pub(super) const ROWS: &[Row] = &[
     data("lmove", 5, Flags::GROW, WRITE_1_WRITE_2, lmove),
     data("blmove", 6, BLOCKING_GROW, WRITE_1_WRITE_2, |ctx, args| {
         let ends = (end(args, 3)?, end(args, 4)?);
-        read_timeout(args, 5)?;
-        move_element(ctx, args, ends.0, ends.1)
+        let until_ms = read_timeout(args, 5, ctx.clock)?;
+        blocking_move(ctx, args, ends, until_ms)
     }),
     data("rpoplpush", 3, Flags::GROW, WRITE_1_WRITE_2, |ctx, args| {
         move_element(ctx, args, End::Right, End::Left)
     }),
     data("brpoplpush", 4, BLOCKING_GROW, WRITE_1_WRITE_2, |ctx, args| {
-        read_timeout(args, 3)?;
-        move_element(ctx, args, End::Right, End::Left)
+        let until_ms = read_timeout(args, 3, ctx.clock)?;
+        blocking_move(ctx, args, (End::Right, End::Left), until_ms)
     }),
 ];
 
 const BLOCKING: Flags = Flags::WRITE.union(Flags::BLOCKING);
+/// The type that blocking commands wait for.
+const LIST: &str = "list";
 const BLOCKING_GROW: Flags = Flags::GROW.union(Flags::BLOCKING);
 
 fn end(args: &Args<'_>, at: usize) -> Result<End, CommandError> {
@@ -105,26 +108,31 @@ fn pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End, name: &str) -> Answer {
 
 fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, end: End) -> Answer {
     let last = args.len() - 1;
-    read_timeout(args, last)?;
-    for key in args.slice(1, last - 1).unwrap_or_default() {
+    let until_ms = read_timeout(args, last, ctx.clock)?;
+    let keys = args.slice(1, last - 1).unwrap_or_default();
+    for key in keys {
         if let Some(item) = take(ctx, key, end, 1)?.and_then(|mut items| items.pop()) {
             return Ok(Reply::Array(vec![Reply::bulk(*key), item]));
         }
     }
-    Ok(ctx.nil_array())
+    Ok(ctx.wait_for(keys, LIST, until_ms))
 }
 
-/// LMPOP and BLMPOP, whose number of keys is at `at`.
-fn multi_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, at: usize) -> Answer {
+/// What LMPOP and BLMPOP, whose number of keys is at `at`, popped if anything; and the keys.
+fn multi_pop<'a>(
+    ctx: &mut Ctx<'_>,
+    args: &Args<'a>,
+    at: usize,
+) -> Result<(Option<Reply>, &'a [&'a [u8]]), CommandError> {
     let (keys, at) = counted_keys(args, at)?;
     let end = end(args, at)?;
     let count = pop_count(args, at + 1)?;
     for key in keys {
         if let Some(items) = take(ctx, key, end, count)? {
-            return Ok(Reply::Array(vec![Reply::bulk(*key), Reply::Array(items)]));
+            return Ok((Some(Reply::Array(vec![Reply::bulk(*key), Reply::Array(items)])), keys));
         }
     }
-    Ok(ctx.nil_array())
+    Ok((None, keys))
 }
 
 fn llen(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
@@ -265,6 +273,15 @@ fn ltrim(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 fn lmove(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let (from, to) = (end(args, 3)?, end(args, 4)?);
     move_element(ctx, args, from, to)
+}
+
+fn blocking_move(ctx: &mut Ctx<'_>, args: &Args<'_>, ends: (End, End), until_ms: Option<u64>) -> Answer {
+    let source = args.bytes(1)?;
+    if ctx.read::<List>(source)?.is_none() {
+        ctx.wait_for(&[source], LIST, until_ms);
+        return Ok(Reply::Nil);
+    }
+    move_element(ctx, args, ends.0, ends.1)
 }
 
 fn move_element(ctx: &mut Ctx<'_>, args: &Args<'_>, from: End, to: End) -> Answer {

@@ -1,8 +1,8 @@
 //! The server: time, INFO, CONFIG, and what has no effect in one process without replicas.
 
+use super::args::deadline;
 use super::keys::NONE;
-use super::scan::matches;
-use super::{Answer, Args, Ctx, Flags, Row, container, data};
+use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::engine::Version;
 use crate::error::CommandError;
 use crate::keyspace::{DATABASES, Entry};
@@ -13,21 +13,8 @@ use crate::value::Value;
 pub(super) const ROWS: &[Row] = &[data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time)];
 
 /// What a queue does without.
-pub(super) const MORE: &[Row] = &[
-    data("info", -1, Flags::ANYTIME, NONE, info),
-    data("wait", 3, Flags::BLOCKING, NONE, wait),
-    container("config", CONFIG),
-];
-
-const CONFIGURE: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::ANYTIME);
-
-const CONFIG: &[Row] = &[
-    data("config|get", -3, CONFIGURE, NONE, config_get),
-    data("config|set", -4, CONFIGURE, NONE, config_set),
-    data("config|resetstat", 2, CONFIGURE, NONE, |_, _| Ok(Reply::OK)),
-    data("config|rewrite", 2, CONFIGURE, NONE, |_, _| Err(CommandError::NO_CONFIG_FILE)),
-    data("config|help", 2, Flags::ANYTIME, NONE, |_, _| Ok(super::help("CONFIG", CONFIG))),
-];
+pub(super) const MORE: &[Row] =
+    &[data("info", -1, Flags::ANYTIME, NONE, info), data("wait", 3, Flags::BLOCKING, NONE, wait)];
 
 /// Seconds and microseconds of the engine's clock, which stands still while a script or a transaction runs.
 fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
@@ -36,12 +23,18 @@ fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
     Ok(Reply::Array(vec![part(now_us / 1_000_000), part(now_us % 1_000_000)]))
 }
 
-/// There are no replicas, so none has acknowledged anything, and nobody waits for one.
-fn wait(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    args.integer(1)?;
-    if args.integer(2).map_err(|_| CommandError::TIMEOUT_INTEGER)? < 0 {
-        return Err(CommandError::TIMEOUT_NEGATIVE);
+/// There are no replicas, so none has acknowledged anything; who wants one waits for the time to go by.
+fn wait(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let replicas = args.integer(1)?;
+    let timeout_ms = args.integer(2).map_err(|_| CommandError::TIMEOUT_INTEGER)?;
+    let timeout_ms = u64::try_from(timeout_ms).map_err(|_| CommandError::TIMEOUT_NEGATIVE)?;
+    let until_ms = deadline(timeout_ms, ctx.clock)?;
+    #[cfg(feature = "live")]
+    if replicas > 0 {
+        ctx.wait(crate::live::Wait { reason: crate::live::Reason::Replicas, until_ms });
     }
+    #[cfg(not(feature = "live"))]
+    let _ = (replicas, until_ms);
     Ok(Reply::Integer(0))
 }
 
@@ -74,10 +67,14 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         ));
     }
     if wants("clients") {
-        sections.push("# Clients\r\nconnected_clients:1\r\nblocked_clients:0\r\n".to_owned());
+        sections.push(clients_section(ctx));
     }
     if wants("memory") {
         sections.push(format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n", ctx.cached_scripts));
+    }
+    #[cfg(feature = "live")]
+    if wants("stats") {
+        sections.push(stats_section(ctx));
     }
     if wants("replication") {
         sections.push("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n".to_owned());
@@ -90,6 +87,36 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     }
     let text = sections.join("\r\n").into_bytes();
     Ok(if ctx.is_resp3() { Reply::Verbatim { format: *b"txt", text } } else { Reply::Bulk(text) })
+}
+
+#[cfg(feature = "live")]
+fn clients_section(ctx: &Ctx<'_>) -> String {
+    let pubsub = ctx.live.sessions.keys().filter(|id| ctx.live.is_subscriber(**id)).count();
+    format!(
+        "# Clients\r\nconnected_clients:{}\r\nblocked_clients:{}\r\npubsub_clients:{pubsub}\r\n",
+        ctx.live.sessions.len() + 1,
+        ctx.live.waiting.len()
+    )
+}
+
+#[cfg(not(feature = "live"))]
+fn clients_section(_ctx: &Ctx<'_>) -> String {
+    "# Clients\r\nconnected_clients:1\r\nblocked_clients:0\r\n".to_owned()
+}
+
+#[cfg(feature = "live")]
+fn stats_section(ctx: &Ctx<'_>) -> String {
+    let (live, expired) = (&ctx.live, ctx.keyspace.expired);
+    format!(
+        "# Stats\r\ntotal_connections_received:{}\r\ntotal_commands_processed:{}\r\nexpired_keys:{expired}\r\n\
+         pubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\ntotal_error_replies:{}\r\n",
+        live.counts.connections,
+        live.counts.commands,
+        live.channels.len(),
+        live.patterns.len(),
+        live.shard_channels.len(),
+        live.counts.errors,
+    )
 }
 
 fn keyspace_section(ctx: &Ctx<'_>) -> String {
@@ -119,55 +146,4 @@ fn has_expiring_fields(entry: &Entry) -> bool {
 #[cfg(not(feature = "field-expiry"))]
 fn has_expiring_fields(_entry: &Entry) -> bool {
     false
-}
-
-/// The parameters that clients and test suites ask for, with a server's defaults. They cannot be changed, for
-/// nothing here depends on them: CONFIG SET takes the known names and forgets the values.
-const PARAMETERS: &[(&str, &str)] = &[
-    ("appendonly", "no"),
-    ("databases", "16"),
-    ("hash-max-listpack-entries", "512"),
-    ("hash-max-listpack-value", "64"),
-    ("list-max-listpack-size", "-2"),
-    ("lua-time-limit", "5000"),
-    ("busy-reply-threshold", "5000"),
-    ("maxmemory", "0"),
-    ("maxmemory-policy", "noeviction"),
-    ("notify-keyspace-events", ""),
-    ("proto-max-bulk-len", "536870912"),
-    ("save", ""),
-    ("set-max-intset-entries", "512"),
-    ("set-max-listpack-entries", "128"),
-    ("set-max-listpack-value", "64"),
-    ("timeout", "0"),
-    ("zset-max-listpack-entries", "128"),
-    ("zset-max-listpack-value", "64"),
-];
-
-fn config_get(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let mut found = Vec::new();
-    for (name, value) in PARAMETERS {
-        let name = name.as_bytes();
-        let asked = |pattern: &&&[u8]| matches(&pattern.to_ascii_lowercase(), name);
-        let Some(&pattern) = args.rest(2).iter().find(asked) else { continue };
-        // A plain name comes back as it was sent.
-        let shown = if pattern.eq_ignore_ascii_case(name) { pattern } else { name };
-        found.push((Reply::bulk(shown), Reply::bulk(*value)));
-    }
-    Ok(ctx.map(found))
-}
-
-fn config_set(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let pairs = args.rest(2);
-    if !pairs.len().is_multiple_of(2) {
-        return Err(CommandError::Syntax);
-    }
-    for name in pairs.iter().step_by(2) {
-        if !PARAMETERS.iter().any(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())) {
-            let name = String::from_utf8_lossy(name);
-            let text = format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'");
-            return Err(CommandError::other(text));
-        }
-    }
-    Ok(Reply::OK)
 }

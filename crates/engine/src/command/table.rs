@@ -53,6 +53,14 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     super::introspection::ROWS,
     #[cfg(feature = "commands")]
     super::cluster::ROWS,
+    #[cfg(feature = "live")]
+    super::client::ROWS,
+    #[cfg(feature = "live")]
+    super::config::ROWS,
+    #[cfg(feature = "live")]
+    super::debug::ROWS,
+    #[cfg(feature = "live")]
+    super::pubsub::ROWS,
 ];
 
 /// Open addressing with steps of one; most of the table stays empty, so a look-up is one comparison.

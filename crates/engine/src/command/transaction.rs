@@ -1,18 +1,18 @@
 //! MULTI, EXEC, DISCARD, WATCH, and what the dispatcher does while a transaction is open.
 
 use super::keys::{NONE, READ_ALL};
-use super::{Args, Flags, Row, control, resolve, run_row};
+use super::{Answer, Args, Ctx, Flags, Row, control, data, resolve, run_row};
 use crate::engine::{Engine, Version};
 use crate::error::{CommandError, Interrupt};
 use crate::reply::Reply;
 use crate::session::{Protocol, Session, Transaction, WatchedKey};
 
 pub(super) const ROWS: &[Row] = &[
-    control("multi", 1, OPENING, NONE, multi),
+    data("multi", 1, OPENING, NONE, multi),
     control("exec", 1, Flags::NOSCRIPT.union(Flags::ANYTIME).union(Flags::SKIP_COMMANDLOG), NONE, exec),
-    control("discard", 1, CLOSING, NONE, discard),
-    control("watch", -2, OPENING, READ_ALL, watch),
-    control("unwatch", 1, CLOSING, NONE, unwatch),
+    data("discard", 1, CLOSING, NONE, discard),
+    data("watch", -2, OPENING, READ_ALL, watch),
+    data("unwatch", 1, CLOSING, NONE, unwatch),
 ];
 
 const CLOSING: Flags = Flags::NOSCRIPT.union(Flags::ANYTIME).union(Flags::FAST).union(Flags::ALLOW_BUSY);
@@ -45,7 +45,7 @@ pub(super) fn admit(
 }
 
 /// A call was refused before it could be queued: EXEC will refuse too. A call of EXEC itself ends the transaction.
-pub(super) fn refuse(session: &mut Session, error: CommandError) -> CommandError {
+pub(crate) fn refuse(session: &mut Session, error: CommandError) -> CommandError {
     if matches!(&error, CommandError::Arity { name } if name == "exec") {
         session.transaction = None;
         session.watched.clear();
@@ -57,8 +57,24 @@ pub(super) fn refuse(session: &mut Session, error: CommandError) -> CommandError
     error
 }
 
-fn multi(_engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
-    session.transaction = Some(Transaction::default());
+/// Whether running this call may write: for EXEC, whether anything queued may.
+#[cfg(feature = "live")]
+pub(crate) fn may_write(session: &Session, row: &Row) -> bool {
+    let writes = |row: &Row| {
+        row.flags.contains(Flags::WRITE)
+            || matches!(row.name, "publish" | "spublish")
+            || (row.flags.contains(Flags::NO_MANDATORY_KEYS) && !row.flags.contains(Flags::READONLY))
+    };
+    let queued = session.transaction.iter().flat_map(|transaction| &transaction.queued);
+    let queued_writes = |argv: &Vec<Vec<u8>>| {
+        let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+        resolve(&argv).is_ok_and(writes)
+    };
+    writes(row) || (row.name == "exec" && queued.into_iter().any(queued_writes))
+}
+
+fn multi(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
+    ctx.session.transaction = Some(Transaction::default());
     Ok(Reply::OK)
 }
 
@@ -77,6 +93,10 @@ fn exec(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<
     if touched {
         return Ok(nil_array(session));
     }
+    #[cfg(feature = "live")]
+    if let Some(link) = &mut session.link {
+        link.may_wait = false;
+    }
     let mut replies = Vec::with_capacity(transaction.queued.len());
     for queued in &transaction.queued {
         let argv: Vec<&[u8]> = queued.iter().map(Vec::as_slice).collect();
@@ -86,6 +106,11 @@ fn exec(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<
             Err(Interrupt::Command(error)) => Reply::error(error),
             Err(failure) => return Err(failure),
         });
+        #[cfg(feature = "live")]
+        if let Some(link) = session.link.as_mut().filter(|link| !link.confirmations.is_empty()) {
+            replies.pop();
+            replies.append(&mut link.confirmations);
+        }
     }
     Ok(Reply::Array(replies))
 }
@@ -94,27 +119,25 @@ fn nil_array(session: &Session) -> Reply {
     if session.protocol == Protocol::Resp3 { Reply::Nil } else { Reply::NilArray }
 }
 
-fn discard(_engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
-    session.transaction.take().ok_or(CommandError::DISCARD_WITHOUT)?;
-    session.watched.clear();
+fn discard(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
+    ctx.session.transaction.take().ok_or(CommandError::DISCARD_WITHOUT)?;
+    ctx.session.watched.clear();
     Ok(Reply::OK)
 }
 
-fn watch(engine: &mut Engine, session: &mut Session, args: &Args<'_>) -> Result<Reply, Interrupt> {
-    let mut state = engine.state.borrow_mut();
-    let now = state.clock;
+fn watch(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let db = ctx.db();
     for key in args.rest(1) {
-        let db = session.db;
-        if session.watched.iter().any(|watched| watched.db == db && watched.key == *key) {
+        if ctx.session.watched.iter().any(|watched| watched.db == db && watched.key == *key) {
             continue;
         }
-        let version = state.keyspace.watch(db, key, now);
-        session.watched.push(WatchedKey { db, key: key.to_vec(), version });
+        let version = ctx.keyspace.watch(db, key, ctx.clock);
+        ctx.session.watched.push(WatchedKey { db, key: key.to_vec(), version });
     }
     Ok(Reply::OK)
 }
 
-fn unwatch(_engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
-    session.watched.clear();
+fn unwatch(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
+    ctx.session.watched.clear();
     Ok(Reply::OK)
 }

@@ -27,16 +27,19 @@ pub(super) const MORE: &[Row] = &[
     data("bzpopmin", -3, BLOCKING_POP, WRITE_ALL_BUT_LAST, |ctx, args| blocking_pop(ctx, args, Side::Min)),
     data("bzpopmax", -3, BLOCKING_POP, WRITE_ALL_BUT_LAST, |ctx, args| blocking_pop(ctx, args, Side::Max)),
     data("zmpop", -4, Flags::WRITE.union(Flags::MOVABLE_KEYS), WRITE_COUNTED_1, |ctx, args| {
-        multi_pop(ctx, args, 1)
+        Ok(multi_pop(ctx, args, 1)?.0.unwrap_or_else(|| ctx.nil_array()))
     }),
     data("bzmpop", -5, BLOCKING_MULTI_POP, WRITE_COUNTED_2, |ctx, args| {
-        read_timeout(args, 1)?;
-        multi_pop(ctx, args, 2)
+        let until_ms = read_timeout(args, 1, ctx.clock)?;
+        let (popped, keys) = multi_pop(ctx, args, 2)?;
+        Ok(popped.unwrap_or_else(|| ctx.wait_for(keys, ZSET, until_ms)))
     }),
     data("zrandmember", -2, Flags::READONLY, READ_1, zrandmember),
     data("zscan", -3, Flags::READONLY, READ_1, zscan),
 ];
 
+/// The type that blocking commands wait for.
+const ZSET: &str = "zset";
 const BLOCKING_POP: Flags = Flags::WRITE_FAST.union(Flags::BLOCKING);
 const BLOCKING_MULTI_POP: Flags = Flags::WRITE.union(Flags::BLOCKING).union(Flags::MOVABLE_KEYS);
 
@@ -253,11 +256,11 @@ fn pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
     Ok(Reply::Array(take(ctx, key, side, count, nested)?))
 }
 
-/// Answers at once; nothing waits in this engine.
 fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
     let last = args.len() - 1;
-    read_timeout(args, last)?;
-    for key in args.slice(1, last - 1).unwrap_or_default() {
+    let until_ms = read_timeout(args, last, ctx.clock)?;
+    let keys = args.slice(1, last - 1).unwrap_or_default();
+    for key in keys {
         let items = take(ctx, key, side, 1, false)?;
         if !items.is_empty() {
             let mut reply = vec![Reply::bulk(*key)];
@@ -265,11 +268,15 @@ fn blocking_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, side: Side) -> Answer {
             return Ok(Reply::Array(reply));
         }
     }
-    Ok(ctx.nil_array())
+    Ok(ctx.wait_for(keys, ZSET, until_ms))
 }
 
-/// ZMPOP and BZMPOP, whose number of keys is at `at`.
-fn multi_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, at: usize) -> Answer {
+/// What ZMPOP and BZMPOP, whose number of keys is at `at`, popped if anything; and the keys.
+fn multi_pop<'a>(
+    ctx: &mut Ctx<'_>,
+    args: &Args<'a>,
+    at: usize,
+) -> Result<(Option<Reply>, &'a [&'a [u8]]), CommandError> {
     let (keys, at) = counted_keys(args, at)?;
     let side = if args.is(at, "MIN") {
         Side::Min
@@ -282,10 +289,10 @@ fn multi_pop(ctx: &mut Ctx<'_>, args: &Args<'_>, at: usize) -> Answer {
     for key in keys {
         let items = take(ctx, key, side, count, true)?;
         if !items.is_empty() {
-            return Ok(Reply::Array(vec![Reply::bulk(*key), Reply::Array(items)]));
+            return Ok((Some(Reply::Array(vec![Reply::bulk(*key), Reply::Array(items)])), keys));
         }
     }
-    Ok(ctx.nil_array())
+    Ok((None, keys))
 }
 
 fn zrandmember(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {

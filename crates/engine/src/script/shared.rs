@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use super::Access;
 use crate::engine::{Config, State};
+#[cfg(feature = "live")]
+use crate::error::CommandError;
 use crate::error::Failure;
 use crate::reply::Reply;
 use crate::session::Session;
@@ -39,7 +41,13 @@ pub(super) struct Shared {
     pub trace: RefCell<Option<ScriptTrace>>,
     #[cfg(feature = "functions")]
     pub registered: RefCell<super::functions::Registered>,
+    #[cfg(feature = "live")]
+    pub watchdog: RefCell<Option<crate::live::Watchdog>>,
 }
+
+/// Instructions of a library that is being loaded. Valkey gives it half a second.
+#[cfg(feature = "functions")]
+const LOADING: u64 = 50_000_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct Input {
@@ -65,6 +73,22 @@ pub(super) enum Work {
 pub(super) enum Stop {
     Endless,
     Memory,
+    #[cfg(feature = "live")]
+    ScriptKilled,
+    #[cfg(feature = "live")]
+    FunctionKilled,
+}
+
+#[cfg(feature = "live")]
+impl Stop {
+    /// What the client is told whose run somebody ended.
+    pub fn killed(self) -> Option<CommandError> {
+        match self {
+            Stop::ScriptKilled => Some(CommandError::KILLED_SCRIPT),
+            Stop::FunctionKilled => Some(CommandError::KILLED_FUNCTION),
+            Stop::Endless | Stop::Memory => None,
+        }
+    }
 }
 
 impl Shared {
@@ -89,6 +113,8 @@ impl Shared {
             trace: RefCell::new(None),
             #[cfg(feature = "functions")]
             registered: RefCell::default(),
+            #[cfg(feature = "live")]
+            watchdog: RefCell::new(None),
         }
     }
 
@@ -112,7 +138,10 @@ impl Shared {
     pub fn charge(&self, instructions: u64) -> bool {
         let total = self.instructions.get().saturating_add(instructions);
         self.instructions.set(total);
-        if total >= self.config.limits.script_instructions {
+        let limit = self.config.limits.script_instructions;
+        #[cfg(feature = "functions")]
+        let limit = if matches!(self.input.get().work, Work::Library) { limit.min(LOADING) } else { limit };
+        if total >= limit {
             self.stopped.set(Some(Stop::Endless));
         }
         !self.is_stopped()
@@ -128,6 +157,9 @@ impl Shared {
             Stop::Endless => {
                 Failure::Endless { instructions: self.instructions.get(), wrote: self.wrote.get() }
             }
+            // These have a reply; see `Host::uncaught`.
+            #[cfg(feature = "live")]
+            Stop::ScriptKilled | Stop::FunctionKilled => Failure::Host("the run was killed".to_owned()),
             Stop::Memory => Failure::Memory { limit_bytes: self.config.limits.lua_memory_bytes },
         }
     }

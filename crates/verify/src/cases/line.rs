@@ -2,76 +2,12 @@
 
 use echomq_core::Reply;
 
+use crate::words;
+
 /// A line as valkey-cli reads it: words parted by spaces, `"…"` with escapes, `'…'` without. `None` for unbalanced
 /// quotes.
 pub fn split(line: &str) -> Option<Vec<Vec<u8>>> {
-    let mut rest = line.as_bytes();
-    let mut words = Vec::new();
-    loop {
-        rest = rest.trim_ascii_start();
-        if rest.is_empty() {
-            return Some(words);
-        }
-        let mut word = Vec::new();
-        while let [first, tail @ ..] = rest {
-            match first {
-                b'"' => rest = double_quoted(tail, &mut word)?,
-                b'\'' => rest = single_quoted(tail, &mut word)?,
-                byte if byte.is_ascii_whitespace() => break,
-                byte => {
-                    word.push(*byte);
-                    rest = tail;
-                }
-            }
-        }
-        words.push(word);
-    }
-}
-
-fn double_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
-    loop {
-        rest = match rest {
-            [b'"', tail @ ..] => return Some(tail),
-            [b'\\', b'x', high, low, tail @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-                let digits = [*high, *low];
-                word.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-                tail
-            }
-            [b'\\', escaped, tail @ ..] => {
-                word.push(match escaped {
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'b' => 8,
-                    b'a' => 7,
-                    other => *other,
-                });
-                tail
-            }
-            [byte, tail @ ..] => {
-                word.push(*byte);
-                tail
-            }
-            [] => return None,
-        }
-    }
-}
-
-fn single_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
-    loop {
-        rest = match rest {
-            [b'\'', tail @ ..] => return Some(tail),
-            [b'\\', b'\'', tail @ ..] => {
-                word.push(b'\'');
-                tail
-            }
-            [byte, tail @ ..] => {
-                word.push(*byte);
-                tail
-            }
-            [] => return None,
-        }
-    }
+    words::split(line.as_bytes())
 }
 
 /// Argv as a line that [`split`] reads back.
