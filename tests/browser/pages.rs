@@ -134,10 +134,10 @@ async fn in_firefox(name: &str) -> Result<()> {
                 ensure!(page.eval("innerWidth <= 360").await? == narrow, "the page is not {width} wide");
                 page.check_no_sideways_scroll().await?;
                 page.check_quiet().await?;
-                page.screenshot(&format!("{}-{width}-{scheme}-firefox", file_name(name))).await?;
                 page.driver.execute(axe.clone(), vec![]).await.context("axe-core does not load")?;
                 check_axe_at_start_and_pressed(page, &format!("{scheme}, {width}")).await?;
                 page.check_no_sideways_scroll().await?;
+                page.screenshot_whole(&format!("{}-{width}-{scheme}-firefox", file_name(name))).await?;
             }
             Ok(())
         })
@@ -228,7 +228,7 @@ async fn without_javascript(name: &str) -> Result<()> {
     let reader = Reader { scripts: false, ..Browser::Firefox.into() };
     visit_in(reader, &file_name(name), &format!("{name}.html"), Options::default(), async |page| {
         check_readable(page).await?;
-        page.screenshot(&format!("{}-1280-no-javascript-firefox", file_name(name))).await
+        page.screenshot_whole(&format!("{}-1280-no-javascript-firefox", file_name(name))).await
     })
     .await
 }

@@ -165,6 +165,23 @@ impl Page {
         self.driver.screenshot(&file).await.with_context(|| format!("cannot write {}", file.display()))
     }
 
+    /// Keeps a picture of the page from top to bottom, in Firefox, where it may stand in a frame.
+    pub async fn screenshot_whole(&self, name: &str) -> Result<()> {
+        let height = self.eval("document.documentElement.scrollHeight").await?.as_u64().unwrap_or(800);
+        let in_frame = self.eval("window !== top").await? == true;
+        if in_frame {
+            self.driver.enter_parent_frame().await?;
+            self.eval(&format!("(document.querySelector('iframe').style.height = '{height}px')")).await?;
+        }
+        // A window has a frame of its own, of about a hundred pixels.
+        self.driver.set_window_rect(0, 0, 1280, u32::try_from(height)? + 150).await?;
+        self.screenshot(name).await?;
+        if in_frame {
+            self.driver.enter_frame(0).await?;
+        }
+        Ok(())
+    }
+
     /// Fails when the page is wider than its viewport.
     pub async fn check_no_sideways_scroll(&self) -> Result<()> {
         let widths = self.eval("[document.documentElement.scrollWidth, innerWidth]").await?;

@@ -27,10 +27,10 @@ mod cluster;
 #[cfg(feature = "live")]
 mod config;
 mod connection;
-#[cfg(feature = "dump")]
-mod dump;
 #[cfg(feature = "live")]
 mod debug;
+#[cfg(feature = "dump")]
+mod dump;
 mod expire;
 mod float_sum;
 #[cfg(feature = "functions")]

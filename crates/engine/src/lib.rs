@@ -25,10 +25,10 @@ mod command;
 mod engine;
 mod error;
 mod keyspace;
-#[cfg(feature = "dump")]
-mod rdb;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "dump")]
+mod rdb;
 mod reply;
 mod script;
 mod session;
