@@ -27,8 +27,8 @@ pub enum Version {
 /// Bounds on what one call may use, so that no script and no argument can take the page with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Lua VM instructions of one script run.
-    pub script_instructions: u64,
+    /// Turns of loops and calls of functions in one script run, and as many steps of what a function does by itself.
+    pub script_steps: u64,
     /// Bytes that Lua may hold.
     pub lua_memory_bytes: usize,
     /// Bytes of one argument or value; Valkey's `proto-max-bulk-len` is 512 MiB.
@@ -37,7 +37,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { script_instructions: 50_000_000, lua_memory_bytes: 64 << 20, bulk_bytes: 64 << 20 }
+        Limits { script_steps: 20_000_000, lua_memory_bytes: 64 << 20, bulk_bytes: 64 << 20 }
     }
 }
 

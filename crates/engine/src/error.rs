@@ -214,12 +214,12 @@ impl CommandError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     #[error(
-        "the script was stopped after {instructions} instructions: Valkey would run on and answer BUSY to every \
+        "the script was stopped after {steps} steps: Valkey would run on and answer BUSY to every \
          other client until {}",
         if *.wrote { "SHUTDOWN NOSAVE, for the script has written and SCRIPT KILL answers UNKILLABLE" }
         else { "SCRIPT KILL" }
     )]
-    Endless { instructions: u64, wrote: bool },
+    Endless { steps: u64, wrote: bool },
     #[error("the script was stopped at the engine's limit of {limit_bytes} bytes of Lua memory")]
     Memory { limit_bytes: usize },
     #[error("the Lua host failed: {0}")]

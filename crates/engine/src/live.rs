@@ -126,7 +126,7 @@ impl Engine {
         self.state.borrow_mut().live.take_outbox()
     }
 
-    /// Gives the owner a look at a script every few thousand instructions, and the chance to answer others meanwhile.
+    /// Gives the owner a look at a script every few thousand steps, and the chance to answer others meanwhile.
     ///
     /// # Errors
     /// When there is no memory for Lua.

@@ -71,8 +71,8 @@ pub(crate) struct Host {
 }
 
 const CHUNK_NAME: &CStr = c"@user_script";
-/// Lua counts this many instructions before it asks.
-const COUNT: c_int = 10_000;
+/// Lua counts this many steps (turns of loops, calls) before it asks.
+const COUNT: c_int = 2_000;
 /// How deep calls may nest in 5.1. The hook looks, so it may be a few thousand more.
 const MAX_CALLS: c_int = 20_000;
 /// More compiled chunks than this are forgotten together, for they hold Lua memory.

@@ -6,7 +6,7 @@ const COUNTER: &str =
     "#!lua name=counter\nlocal n = 0\nredis.register_function('count', function() n = n + 1 return n end)";
 
 fn engine() -> (Engine, Session) {
-    let limits = Limits { script_instructions: 1_000_000, lua_memory_bytes: 8 << 20, ..Limits::default() };
+    let limits = Limits { script_steps: 1_000_000, lua_memory_bytes: 8 << 20, ..Limits::default() };
     let clock = Clock::from_unix_ms(1_764_443_000_000);
     let mut engine = Engine::new(Config { limits, clock, ..Config::default() });
     let session = engine.session();

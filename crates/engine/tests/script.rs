@@ -91,7 +91,7 @@ fn the_sequence_of_random_numbers_belongs_to_a_snapshot() {
 }
 
 fn small() -> Limits {
-    Limits { script_instructions: 200_000, lua_memory_bytes: 4 << 20, ..Limits::default() }
+    Limits { script_steps: 200_000, lua_memory_bytes: 4 << 20, ..Limits::default() }
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn endless_scripts_are_stopped_whatever_they_catch() {
 
 #[test]
 fn memory_has_a_limit_and_the_next_script_runs() {
-    let (mut engine, mut session) = engine(Limits { script_instructions: 50_000_000, ..small() });
+    let (mut engine, mut session) = engine(Limits { script_steps: 50_000_000, ..small() });
     for source in [
         "local t = {} for i = 1, 1e9 do t[i] = {} end",
         "local s = 'x' while true do s = s .. s end",

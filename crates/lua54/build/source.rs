@@ -57,13 +57,73 @@ const EDITS: &[Edit] = &[
 ",
     },
     // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks
-    // still off: in `xpcall(loop, loop)` the limit on instructions would end the first loop and never the
+    // still off: in `xpcall(loop, loop)` the limit on steps would end the first loop and never the
     // second.
     Edit {
         file: "ldebug.c",
         find: "    luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
         replace: "    L->allowhook = 1;
     luaD_callnoyield(L, L->top.p - 2, 1);  /* call it */",
+    },
+    // A count hook counts the turns of loops and the calls of Lua functions, not each instruction: to count those, Lua
+    // leaves its fast path at every one. What neither loops nor calls ends by itself.
+    Edit {
+        file: "lvm.c",
+        find: "#define dojump(ci,i,e)	{ pc += GETARG_sJ(i) + e; updatetrap(ci); }",
+        replace: "LUAI_FUNC void luaG_tick (lua_State *L);
+
+#define isticktime()  \
+	l_unlikely((L->hookcount = cast_int(cast_uint(L->hookcount) - 1u)) == 0)
+
+#define tick(ci)  \
+	{ if (isticktime()) { savestate(L, ci); luaG_tick(L); updatebase(ci); } \
+	  updatetrap(ci); }
+
+#define dojump(ci,i,e)	{ tick(ci); pc += GETARG_sJ(i) + e; }",
+    },
+    Edit {
+        file: "lvm.c",
+        find: " startfunc:
+  trap = L->hookmask;",
+        replace: " startfunc:
+  if (isticktime()) luaG_tick(L);
+  trap = L->hookmask;",
+    },
+    Edit {
+        file: "lvm.c",
+        find: "        updatetrap(ci);  /* allows a signal to break the loop */",
+        replace: "        tick(ci);",
+    },
+    Edit {
+        file: "lvm.c",
+        find: "/* save control variable */
+          pc -= GETARG_Bx(i);  /* jump back */",
+        replace: "/* save control variable */
+          pc -= GETARG_Bx(i);  /* jump back */
+          tick(ci);",
+    },
+    Edit {
+        file: "ldebug.c",
+        find: "  L->hookmask = cast_byte(mask);
+  if (mask)
+    settraps(L->ci);  /* to trace inside 'luaV_execute' */
+}
+",
+        replace: "  L->hookmask = cast_byte(mask & ~LUA_MASKCOUNT);
+  if (L->hookmask)
+    settraps(L->ci);  /* to trace inside 'luaV_execute' */
+}
+
+
+LUAI_FUNC void luaG_tick (lua_State *L) {
+  CallInfo *ci = L->ci;
+  int start = (ci->u.l.savedpc == ci_func(ci)->p->code);
+  resethookcount(L);
+  ci->u.l.savedpc += start;  /* hooks assume 'pc' is already incremented */
+  luaD_hook(L, LUA_HOOKCOUNT, -1, 0, 0);
+  ci->u.l.savedpc -= start;
+}
+",
     },
     // Only userdata have finalizers, as in 5.1. A script's own would run with hooks off, and whenever memory
     // says so.

@@ -7,7 +7,7 @@ use crate::command::{self, Args, Flags, Run};
 use crate::error::CommandError;
 use crate::reply::Reply;
 
-/// Called by the script host every few thousand instructions.
+/// Called by the script host every few thousand steps.
 pub(crate) type Watchdog = Box<dyn FnMut(&mut Busy<'_>)>;
 
 /// The engine while a script runs: it takes what Valkey's does then, and refuses the rest with BUSY.

@@ -16,7 +16,7 @@ use crate::session::Protocol;
 /// How deep tables in a reply may nest.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// What one value of a reply counts against the budget of instructions; it takes some 50 bytes.
+/// What one value of a reply counts against the budget of steps; it takes some 50 bytes.
 const READ_COST: u64 = 16;
 
 /// Pushes `reply`. May leave by a jump, so the caller keeps the reply where that loses nothing.

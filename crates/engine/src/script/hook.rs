@@ -1,4 +1,4 @@
-//! What looks at a run while it goes on: Lua calls it every few thousand instructions, and at each line of a traced run.
+//! What looks at a run while it goes on: Lua calls it every few thousand steps, and at each line of a traced run.
 
 use lua54::ffi;
 
@@ -7,7 +7,7 @@ use super::shared::Shared;
 use super::shared::{Stop, Work};
 use super::{COUNT, MAX_CALLS, SHARED, tracing, vm};
 
-/// Counts instructions, and lines when a run is traced.
+/// Counts steps, and lines when a run is traced.
 pub(super) unsafe extern "C-unwind" fn hook(lua: *mut ffi::lua_State, info: *mut ffi::lua_Debug) {
     // SAFETY: `Host::set_up` put the address there.
     unsafe {

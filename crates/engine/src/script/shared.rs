@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub access: Cell<Access>,
     /// KEYS and ARGV of the run, for the time of `Host::run`.
     pub input: Cell<Input>,
-    pub instructions: Cell<u64>,
+    pub steps: Cell<u64>,
     pub wrote: Cell<bool>,
     /// Set when the run must not go on; every function that catches errors raises again then.
     pub stopped: Cell<Option<Stop>>,
@@ -99,7 +99,7 @@ impl Shared {
             session: RefCell::default(),
             access: Cell::new(Access::Full),
             input: Cell::new(Input::NONE),
-            instructions: Cell::new(0),
+            steps: Cell::new(0),
             wrote: Cell::new(false),
             stopped: Cell::new(None),
             error_line: Cell::new(-1),
@@ -128,17 +128,17 @@ impl Shared {
             ..Session::default()
         };
         self.access.set(access);
-        self.instructions.set(0);
+        self.steps.set(0);
         self.wrote.set(false);
         self.stopped.set(None);
         self.error_line.set(-1);
     }
 
     /// Counts work that Lua does not count, so that no loop of ours outlives the budget; false when it is used up.
-    pub fn charge(&self, instructions: u64) -> bool {
-        let total = self.instructions.get().saturating_add(instructions);
-        self.instructions.set(total);
-        let limit = self.config.limits.script_instructions;
+    pub fn charge(&self, steps: u64) -> bool {
+        let total = self.steps.get().saturating_add(steps);
+        self.steps.set(total);
+        let limit = self.config.limits.script_steps;
         #[cfg(feature = "functions")]
         let limit = if matches!(self.input.get().work, Work::Library) { limit.min(LOADING) } else { limit };
         if total >= limit {
@@ -154,9 +154,7 @@ impl Shared {
     /// The failure that `stop` is for the caller of the engine.
     pub fn failure(&self, stop: Stop) -> Failure {
         match stop {
-            Stop::Endless => {
-                Failure::Endless { instructions: self.instructions.get(), wrote: self.wrote.get() }
-            }
+            Stop::Endless => Failure::Endless { steps: self.steps.get(), wrote: self.wrote.get() },
             // These have a reply; see `Host::uncaught`.
             #[cfg(feature = "live")]
             Stop::ScriptKilled | Stop::FunctionKilled => Failure::Host("the run was killed".to_owned()),

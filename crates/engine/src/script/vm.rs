@@ -117,8 +117,8 @@ impl Call {
     }
 
     /// See [`Shared::charge`].
-    pub fn charge(&self, instructions: u64) -> Result<(), Raise> {
-        if self.shared().charge(instructions) { Ok(()) } else { Err(Raise::Stop) }
+    pub fn charge(&self, steps: u64) -> Result<(), Raise> {
+        if self.shared().charge(steps) { Ok(()) } else { Err(Raise::Stop) }
     }
 
     pub fn top(&self) -> c_int {

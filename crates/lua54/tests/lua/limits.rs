@@ -7,15 +7,16 @@ use std::rc::Rc;
 use lua54::mlua::{Error, HookTriggers, Lua, VmState};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-/// Stops every script of `lua` that takes more than `budget` instructions, counted from now, for good.
+/// Stops every script of `lua` that takes more than `budget` steps, counted from now, for good. A step is a turn of a loop
+/// or a call: see EDITS in build/source.rs.
 ///
 /// The hook is global, because each coroutine would have one of its own. Once the budget is spent the hook
-/// comes before every instruction: a pcall swallows an error of the hook, but then the first instruction
-/// after it throws again, outside.
-fn limit_instructions(lua: &Lua, budget: u32) {
+/// comes at every step: a pcall swallows an error of the hook, but then the first step after it throws
+/// again, outside.
+fn limit_steps(lua: &Lua, budget: u32) {
     const STEP: u32 = 1000;
     let left = Rc::new(Cell::new(budget));
-    let stop = |_: &Lua| Err(Error::runtime("out of instructions"));
+    let stop = |_: &Lua| Err(Error::runtime("out of steps"));
     let hook = move |lua: &Lua| {
         left.set(left.get().saturating_sub(STEP));
         if left.get() > 0 {
@@ -31,9 +32,9 @@ fn limit_instructions(lua: &Lua, budget: u32) {
 fn check_interrupted(script: &str) {
     let lua = Lua::new();
     for _ in 0..3 {
-        limit_instructions(&lua, 20_000);
+        limit_steps(&lua, 20_000);
         let error = lua.load(script).exec().unwrap_err();
-        assert!(error.to_string().contains("out of instructions"), "{script}: {error}");
+        assert!(error.to_string().contains("out of steps"), "{script}: {error}");
         lua.remove_global_hook();
         assert_eq!(
             lua.load("local n = 0 for i = 1, 100 do n = n + i end return n").eval::<i32>().unwrap(),
@@ -63,10 +64,10 @@ fn an_endless_loop_is_interrupted_even_if_it_swallows_errors() {
     );
 }
 
-/// See EDITS in build/source.rs: in plain Lua the two run with hooks off.
+/// In plain Lua the two run with hooks off.
 #[wasm_bindgen_test(unsupported = test)]
 fn an_endless_loop_is_interrupted_in_a_message_handler_and_in_no_finalizer() {
-    check_interrupted("local function loop() while true do end end xpcall(loop, loop)");
+    check_interrupted("local function loop() while true do end end xpcall(loop, loop) loop()");
     check_interrupted("local function loop() while true do end end while true do xpcall(error, loop) end");
     check_interrupted("while true do setmetatable({}, {__gc = function() while true do end end}) end");
     let never_called = "

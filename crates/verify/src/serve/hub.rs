@@ -14,8 +14,7 @@ use super::desk::Desk;
 const TICK: Duration = Duration::from_millis(100);
 
 /// The limits of a server: those of the protocol, and a script may run as long as it likes.
-const LIMITS: Limits =
-    Limits { script_instructions: u64::MAX, lua_memory_bytes: 1 << 30, bulk_bytes: 512 << 20 };
+const LIMITS: Limits = Limits { script_steps: u64::MAX, lua_memory_bytes: 1 << 30, bulk_bytes: 512 << 20 };
 
 /// Serves until somebody wants it to end.
 pub fn run(version: Version, events: Receiver<Event>) {
