@@ -316,6 +316,18 @@ impl Ctx<'_> {
         self.session.db
     }
 
+    /// Counts work that grows with the data and not with the reply, in instructions of a script, so that no script does it
+    /// for ever.
+    #[cfg(feature = "commands")]
+    pub fn count_steps(&self, steps: usize) {
+        self.session.steps.set(self.session.steps.get().saturating_add(steps as u64));
+    }
+
+    /// The scripts of such a build are known.
+    #[cfg(not(feature = "commands"))]
+    #[expect(clippy::unused_self, reason = "counts nothing")]
+    pub fn count_steps(&self, _steps: usize) {}
+
     pub fn entry(&self, key: &[u8]) -> Option<&Entry> {
         self.keyspace.get(self.session.db, key, self.clock)
     }

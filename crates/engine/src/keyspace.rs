@@ -228,6 +228,11 @@ impl Keyspace {
         self.iter(db, now).count()
     }
 
+    /// How many keys there are, live or expired.
+    pub fn size(&self, db: usize) -> usize {
+        self.databases.get(db).map_or(0, |database| database.len())
+    }
+
     pub fn clear(&mut self, db: usize) {
         let Some(database) = self.databases.get_mut(db) else { return };
         let emptied = std::mem::take(database);

@@ -1,5 +1,8 @@
 //! What belongs to one connection: database, protocol, an open transaction, watched keys.
 
+#[cfg(feature = "commands")]
+use std::cell::Cell;
+
 use crate::keyspace::KeyVersion;
 
 /// The protocol version that a connection speaks.
@@ -28,6 +31,9 @@ pub struct Session {
     /// There for a connection that the engine keeps ([`crate::Engine::connect`]).
     #[cfg(feature = "live")]
     pub(crate) link: Option<Box<crate::live::Link>>,
+    /// See `Ctx::count_steps`.
+    #[cfg(feature = "commands")]
+    pub(crate) steps: Cell<u64>,
 }
 
 impl Session {

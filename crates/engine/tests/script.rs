@@ -97,6 +97,9 @@ fn small() -> Limits {
 #[test]
 fn endless_scripts_are_stopped_whatever_they_catch() {
     let (mut engine, mut session) = engine(small());
+    let fill = "for i = 1, 1000 do redis.call('RPUSH', 'list', i) redis.call('SADD', 'set', 'm' .. i) end \
+                redis.call('SET', 'long1', string.rep('a', 1000)) redis.call('SET', 'long2', string.rep('b', 1000))";
+    assert!(eval(&mut engine, &mut session, fill).is_ok());
     for source in [
         "while true do end",
         "while true do pcall(function() while true do end end) end",
@@ -112,6 +115,20 @@ fn endless_scripts_are_stopped_whatever_they_catch() {
         "load(function() return 'x = ' end)",
         "local t = {} for i = 1, 60 do t = {t, t} end return t",
         "local t = {} for i = 1, 60 do t = {t, t} end return cjson.encode(t)",
+        "return ('a'):rep(30000):find('.-.-.-.-b')",
+        "return ('a'):rep(30000):match('.*.*.*.*b')",
+        "return ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40) .. 'b')",
+        "return ('('):rep(30000):gsub('%b()', '')",
+        "return ('a'):rep(10000):find('[' .. ('b'):rep(10000) .. 'a]*b')",
+        "return ('a'):rep(30000):find(('a'):rep(15000) .. 'b', 1, true)",
+        "for _ in ('a'):rep(30000):gmatch('(a*)b') do end",
+        "pcall(string.find, ('a'):rep(30000), '.-.-.-.-b') return 1",
+        "for i = 1, 1e9 do redis.call('LCS', 'long1', 'long2', 'LEN') end",
+        "for i = 1, 1e9 do redis.call('LRANGE', 'list', 0, -1) end",
+        "for i = 1, 1e9 do redis.call('LPOS', 'list', 'nope') end",
+        "for i = 1, 1e9 do redis.call('SORT_RO', 'list', 'LIMIT', 0, 1) end",
+        "for i = 1, 1e9 do redis.call('SINTERCARD', 2, 'set', 'set') end",
+        "for i = 1, 1e9 do redis.call('GET', 'long1') end",
     ] {
         let result = eval(&mut engine, &mut session, source);
         assert!(matches!(result, Err(Failure::Endless { wrote: false, .. })), "{source}: {result:?}");

@@ -144,6 +144,99 @@ LUAI_FUNC void luaG_tick (lua_State *L) {
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
 ];
 
+/// Where scripts come from anybody, each step of a pattern counts as one instruction: a search that goes back and forth
+/// for hours then ends as any other endless loop does.
+const COUNTED: &[Edit] = &[
+    Edit {
+        file: "lstrlib.c",
+        find: "#include \"lualib.h\"
+",
+        replace: "#include \"lualib.h\"
+#include \"ldebug.h\"
+#include \"ldo.h\"
+#include \"lstate.h\"
+
+static void count_steps (lua_State *L, size_t steps) {
+  if (!(L->hookmask & LUA_MASKCOUNT) || !L->allowhook) return;
+  while (steps >= (size_t)L->hookcount) {
+    steps -= (size_t)L->hookcount;
+    resethookcount(L);
+    luaD_hook(L, LUA_HOOKCOUNT, -1, 0, 0);
+  }
+  L->hookcount -= (int)steps;
+}
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "  init: /* using goto to optimize tail recursion */
+",
+        replace: "  init: /* using goto to optimize tail recursion */
+  count_steps(ms->L, 1);
+",
+    },
+    // A class is read byte by byte.
+    Edit {
+        file: "lstrlib.c",
+        find: "        const char *ep = classend(ms, p);  /* points to optional suffix */
+",
+        replace: "        const char *ep = classend(ms, p);  /* points to optional suffix */
+        count_steps(ms->L, (size_t)(ep - p));
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "  while (singlematch(ms, s + i, p, ep))
+    i++;
+",
+        replace: "  while (singlematch(ms, s + i, p, ep)) {
+    count_steps(ms->L, (size_t)(ep - p));
+    i++;
+  }
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "    const char *res = match(ms, s, ep+1);
+    if (res != NULL)
+      return res;
+",
+        replace: "    const char *res = match(ms, s, ep+1);
+    count_steps(ms->L, (size_t)(ep - p));
+    if (res != NULL)
+      return res;
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "    while (++s < ms->src_end) {
+",
+        replace: "    while (++s < ms->src_end) {
+      count_steps(ms->L, 1);
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "static const char *lmemfind (const char *s1, size_t l1,
+",
+        replace: "static const char *lmemfind (lua_State *L, const char *s1, size_t l1,
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "      else {  /* correct 'l1' and 's1' to try again */
+",
+        replace: "      else {  /* correct 'l1' and 's1' to try again */
+        count_steps(L, 1 + l2 / 16);
+",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "lmemfind(s + init, ls - init, p, lp)",
+        replace: "lmemfind(L, s + init, ls - init, p, lp)",
+    },
+];
+
 /// Further changes where nobody uses mlua: what is then unreachable.
 const TRIMS: &[Edit] = &[
     // The engine loads text only.
@@ -239,10 +332,10 @@ pub fn locate() -> Result<PathBuf, String> {
 /// The C files to compile, in a fixed order: those with an edit as changed copies in `out`, the rest in
 /// place.
 pub fn edited(lua: &Path, out: &Path, extent: Extent) -> Result<Vec<PathBuf>, String> {
-    let (trims, kept) = match extent {
-        Extent::Whole => (&[][..], &[][..]),
-        Extent::Libraries => (TRIMS, KEPT),
-        Extent::Least => (TRIMS, LEAST),
+    let (trims, counted, kept) = match extent {
+        Extent::Whole => (&[][..], COUNTED, &[][..]),
+        Extent::Libraries => (TRIMS, COUNTED, KEPT),
+        Extent::Least => (TRIMS, &[][..], LEAST),
     };
     let mut units = Vec::new();
     let (mut edits_made, mut lists_cut) = (0, 0);
@@ -251,7 +344,8 @@ pub fn edited(lua: &Path, out: &Path, extent: Extent) -> Result<Vec<PathBuf>, St
         if !name.ends_with(".c") || LEFT_OUT.contains(&name) {
             continue;
         }
-        let edits: Vec<_> = EDITS.iter().chain(trims).filter(|edit| edit.file == name).collect();
+        let edits: Vec<_> =
+            EDITS.iter().chain(trims).chain(counted).filter(|edit| edit.file == name).collect();
         let lists: Vec<_> = kept.iter().filter(|(file, ..)| *file == name).collect();
         if edits.is_empty() && lists.is_empty() {
             units.push(path);
@@ -270,7 +364,7 @@ pub fn edited(lua: &Path, out: &Path, extent: Extent) -> Result<Vec<PathBuf>, St
         fs::write(&copy, text).map_err(|e| format!("{}: {e}", copy.display()))?;
         units.push(copy);
     }
-    if edits_made == EDITS.len() + trims.len() && lists_cut == kept.len() {
+    if edits_made == EDITS.len() + trims.len() + counted.len() && lists_cut == kept.len() {
         Ok(units)
     } else {
         Err(format!("{} lacks a file that is to be edited", lua.display()))

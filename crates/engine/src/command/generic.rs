@@ -135,6 +135,7 @@ pub(super) fn database(args: &Args<'_>, at: usize) -> Result<usize, CommandError
 
 fn keys(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let pattern = args.bytes(1)?;
+    ctx.count_steps(ctx.keyspace.size(ctx.db()));
     let keys = ctx.keyspace.iter(ctx.db(), ctx.clock).map(|(key, _)| key);
     Ok(Reply::Array(keys.filter(|key| matches(pattern, key)).map(|key| Reply::bulk(&**key)).collect()))
 }
@@ -147,6 +148,7 @@ fn scan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         let name = String::from_utf8_lossy(name);
         return Err(CommandError::other(format!("ERR unknown type name '{name}'")));
     }
+    ctx.count_steps(ctx.keyspace.size(ctx.db()));
     let page = options.page(ctx.keyspace.iter(ctx.db(), ctx.clock), |(key, _)| key, false);
     let admitted = page.items.into_iter().filter(|(key, entry)| {
         let fits = |name: &[u8]| name.eq_ignore_ascii_case(entry.value.type_name().as_bytes());
@@ -161,6 +163,7 @@ const TYPES: &[&str] = &["string", "list", "set", "zset", "hash", "stream"];
 /// The choice is a fixed sequence, see [`crate::keyspace::Keyspace::random_below`].
 fn randomkey(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
     let db = ctx.db();
+    ctx.count_steps(ctx.keyspace.size(db));
     let len = ctx.keyspace.len(db, ctx.clock);
     let at = ctx.keyspace.random_below(len);
     let key = ctx.keyspace.iter(db, ctx.clock).nth(at).map(|(key, _)| Rc::clone(key));
@@ -168,6 +171,7 @@ fn randomkey(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
 }
 
 fn dbsize(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
+    ctx.count_steps(ctx.keyspace.size(ctx.db()));
     Ok(Reply::integer(ctx.keyspace.len(ctx.db(), ctx.clock)))
 }
 

@@ -100,6 +100,7 @@ fn lcs(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     if cells.saturating_mul(4) > ctx.config.limits.bulk_bytes {
         return Err(CommandError::LCS_MEMORY);
     }
+    ctx.count_steps(a.len().saturating_mul(b.len()));
     let table = Table::new(a, b);
     let length = Reply::Integer(table.length(a.len(), b.len()).into());
     if options.len {

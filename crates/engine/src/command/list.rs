@@ -214,6 +214,7 @@ fn lpos(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let options = LposOptions::read(args)?;
     let wanted = args.bytes(2)?;
     let list = ctx.read::<List>(args.bytes(1)?)?;
+    ctx.count_steps(list.map_or(0, List::len));
     let mut found = list.into_iter().flat_map(|list| options.positions(list, wanted)).map(Reply::integer);
     Ok(match options.count {
         Some(_) => Reply::Array(found.collect()),
@@ -232,12 +233,19 @@ fn lset(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     Ok(Reply::OK)
 }
 
+/// The command goes through the whole list.
+fn count_walk(ctx: &Ctx<'_>, key: &[u8]) -> Result<(), CommandError> {
+    ctx.count_steps(ctx.read::<List>(key)?.map_or(0, List::len));
+    Ok(())
+}
+
 fn linsert(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let (key, pivot) = (args.bytes(1)?, args.bytes(3)?);
     let after = args.is(2, "AFTER");
     if !after && !args.is(2, "BEFORE") {
         return Err(CommandError::Syntax);
     }
+    count_walk(ctx, key)?;
     let Some(list) = ctx.write::<List>(key)? else { return Ok(Reply::Integer(0)) };
     let Some(at) = list.iter().position(|item| item == pivot) else { return Ok(Reply::Integer(-1)) };
     list.insert(at + usize::from(after), args.bytes(4)?);
@@ -253,6 +261,7 @@ fn lrem(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         Ok(0) | Err(_) => usize::MAX,
         Ok(limit) => limit,
     };
+    count_walk(ctx, key)?;
     let Some(list) = ctx.write::<List>(key)? else { return Ok(Reply::Integer(0)) };
     let removed = list.remove(item, end, limit);
     ctx.settle(key, removed > 0);

@@ -134,7 +134,10 @@ fn srandmember(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 type Combine = fn(&[Option<&Set>]) -> Set;
 
 fn sets<'a>(ctx: &'a Ctx<'_>, keys: &[&[u8]]) -> Result<Vec<Option<&'a Set>>, CommandError> {
-    keys.iter().map(|key| ctx.read::<Set>(key)).collect()
+    let sets: Result<Vec<Option<&Set>>, CommandError> = keys.iter().map(|key| ctx.read::<Set>(key)).collect();
+    let sets = sets?;
+    ctx.count_steps(sets.iter().flatten().map(|set| set.len()).sum());
+    Ok(sets)
 }
 
 fn show(ctx: &mut Ctx<'_>, args: &Args<'_>, combine: Combine) -> Answer {

@@ -78,6 +78,7 @@ impl<'a> Options<'a> {
 fn sort(ctx: &mut Ctx<'_>, args: &Args<'_>, can_store: bool) -> Answer {
     let mut options = Options::read(args, can_store)?;
     let mut elements = elements(ctx, args.bytes(1)?, &mut options)?;
+    ctx.count_steps(elements.len());
     if !options.keeps_order() {
         order(ctx, &mut elements, &options)?;
     }

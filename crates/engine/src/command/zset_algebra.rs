@@ -109,12 +109,14 @@ impl<'a> Source<'a> {
 }
 
 fn source<'a>(ctx: &'a Ctx<'_>, key: &[u8]) -> Result<Source<'a>, CommandError> {
-    match ctx.entry(key).map(|entry| &*entry.value) {
-        None => Ok(Source::Missing),
-        Some(Value::Set(set)) => Ok(Source::Set(set)),
-        Some(Value::Zset(zset)) => Ok(Source::Zset(zset)),
-        Some(_) => Err(CommandError::WrongType),
-    }
+    let source = match ctx.entry(key).map(|entry| &*entry.value) {
+        None => Source::Missing,
+        Some(Value::Set(set)) => Source::Set(set),
+        Some(Value::Zset(zset)) => Source::Zset(zset),
+        Some(_) => return Err(CommandError::WrongType),
+    };
+    ctx.count_steps(source.len());
+    Ok(source)
 }
 
 struct Query<'a> {

@@ -45,7 +45,20 @@ fn push_kept(call: &Call) -> Result<(), Raise> {
     // SAFETY: only `perform` writes it, and nothing that runs while it is pushed calls that. The borrow itself must
     // not be held, for the pushing may jump.
     let reply = unsafe { &*shared.reply.as_ptr() };
+    if cfg!(feature = "libraries") {
+        call.charge(steps(reply))?;
+    }
     convert::push_reply(call.lua, reply, protocol).map_err(|()| Raise::text("reached lua stack limit"))
+}
+
+/// What it takes to hand over a reply, in instructions. What is inside of what is inside counts when it is used.
+fn steps(reply: &Reply) -> u64 {
+    (match reply {
+        Reply::Bulk(bytes) => bytes.len() / 64,
+        Reply::Array(items) | Reply::Set(items) => items.len(),
+        Reply::Map(pairs) => 2 * pairs.len(),
+        _ => 0,
+    }) as u64
 }
 
 /// Runs the command and keeps its reply in `Shared::reply`.
@@ -121,7 +134,10 @@ fn run(
     if row.as_ref().is_ok_and(|row| row.flags.contains(command::Flags::WRITE)) {
         shared.wrote.set(true);
     }
-    match command::run_from_script(state, session, row, argv) {
+    let result = command::run_from_script(state, session, row, argv);
+    #[cfg(feature = "commands")]
+    shared.charge(session.steps.take());
+    match result {
         Ok(reply) => reply,
         Err(error) => match &error {
             CommandError::UnknownFromScript => Reply::error(words.unknown),
