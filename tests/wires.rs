@@ -9,7 +9,10 @@ use echomq_widget::session::round_trip::RoundTrip;
 use echomq_widget::session::staged::{Readout, Staged};
 use emq_verify::server::Server;
 
-/// Presses per sequence. On the engine alone they go further (`crates/widget/tests/sessions.rs`).
+/// Presses per sequence of tokens.
+const PRESSES: u32 = 6;
+/// Presses per sequence with resets and steps back among them. These lead to where fewer presses lead: on the engine that
+/// is held for [`PRESSES`] buttons too (`crates/widget/tests/sessions.rs`).
 const LENGTH: u32 = 3;
 
 /// What `session` answers on every wire must be what it answers on the engine.
@@ -24,7 +27,7 @@ fn check<T: PartialEq + std::fmt::Debug>(session: impl Fn(Box<dyn Wire>) -> T) {
     }
 }
 
-/// Every sequence of tokens, a reset and a step back.
+/// Every sequence of tokens, and shorter ones with a reset and a step back.
 fn presses(wire: Box<dyn Wire>, attempts: u64, verb: Verb, tokens: [&str; 3]) -> Vec<Option<Readout>> {
     let mut session = Present::new(wire, "wires-present", attempts, verb).unwrap();
     let buttons = tokens.len() + 2;
@@ -39,6 +42,13 @@ fn presses(wire: Box<dyn Wire>, attempts: u64, verb: Verb, tokens: [&str; 3]) ->
             }
             sequence /= buttons;
             seen.push(session.staged().readout());
+        }
+    }
+    for mut sequence in 0..tokens.len().pow(PRESSES) {
+        session.staged_mut().reset().unwrap();
+        for _ in 0..PRESSES {
+            seen.push(Some(session.press(tokens[sequence % tokens.len()]).unwrap()));
+            sequence /= tokens.len();
         }
     }
     remove(&mut session.staged_mut());

@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use lab_tests::browser::{Page, visit};
 use lab_tests::site::{Options, STRICT};
+use serde_json::json;
 
 const GOLDEN: &str = include_str!("../golden/rung.txt");
 
@@ -75,6 +76,28 @@ async fn a_policy_that_forbids_wasm_is_named_as_the_cause() -> Result<()> {
         still_readable(page).await
     })
     .await
+}
+
+/// A browser of before 2017 has no WebAssembly, one of before 2022 none with exceptions.
+#[tokio::test]
+async fn an_old_browser_is_named_as_the_cause() -> Result<()> {
+    let refuse = "const refuse = async () => { throw new WebAssembly.CompileError('invalid section') }; \
+                  Object.assign(WebAssembly, { instantiate: refuse, instantiateStreaming: refuse })";
+    for (old, told) in [
+        ("delete globalThis.WebAssembly", "this browser has no WebAssembly"),
+        (refuse, "it lacks wasm exceptions"),
+    ] {
+        visit("rung-old", "icon.svg", Options::default(), async |page| {
+            page.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": old })).await?;
+            page.goto(PAGE).await?;
+            near(page).await?;
+            let line = page.wait_for_text(FAILURE).await?;
+            ensure!(line.contains(told), "it says: {line}");
+            still_readable(page).await
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]
