@@ -47,6 +47,8 @@ mod lcs;
 #[cfg(feature = "list")]
 mod list;
 #[cfg(feature = "live")]
+mod memory;
+#[cfg(feature = "live")]
 mod pubsub;
 mod random;
 mod scan;
@@ -64,9 +66,11 @@ mod zset_algebra;
 mod zset_range;
 
 pub(crate) use args::Args;
+#[cfg(feature = "live")]
+pub(crate) use function::stats_while_running;
 pub(crate) use keys::{KeySpec, keys_of};
 #[cfg(feature = "live")]
-pub(crate) use transaction::{may_write, refuse};
+pub(crate) use transaction::{may_write, refuse, refuse_row};
 
 use crate::clock::Clock;
 use crate::engine::{Config, Engine, State, Version};
@@ -179,7 +183,11 @@ pub(crate) fn run(engine: &mut Engine, session: &mut Session, argv: &[&[u8]]) ->
     let result = match resolve(argv) {
         Ok(row) => transaction::admit(session, row, argv, engine.version())
             .unwrap_or_else(|| run_row(engine, session, row, argv)),
-        Err(error) => Err(transaction::refuse(session, error).into()),
+        Err(error) => {
+            #[cfg(feature = "live")]
+            note_rejected(engine, &error);
+            Err(transaction::refuse(session, error).into())
+        }
     };
     match result {
         Ok(reply) => Ok(reply),
@@ -203,13 +211,21 @@ pub(crate) fn run_from_script(
         }
         other => other,
     })?;
-    if row.flags.contains(Flags::NOSCRIPT) {
-        return Err(CommandError::NotFromScript);
-    }
-    if session.read_only && row.flags.contains(Flags::WRITE) {
-        return Err(CommandError::WriteFromReadOnlyScript);
+    let refused = if row.flags.contains(Flags::NOSCRIPT) {
+        Some(CommandError::NotFromScript)
+    } else if session.read_only && row.flags.contains(Flags::WRITE) {
+        Some(CommandError::WriteFromReadOnlyScript)
+    } else {
+        None
+    };
+    if let Some(error) = refused {
+        #[cfg(feature = "live")]
+        state.live.stats.rejected(row.name);
+        return Err(error);
     }
     let answer = run_data(state, session, row, &Args::new(argv));
+    #[cfg(feature = "live")]
+    state.live.stats.ran(row.name, is_error(&answer));
     #[cfg(feature = "live")]
     if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
         show(state, session, argv);
@@ -228,17 +244,40 @@ fn run_row(
     // A script is shown before what it calls, all else once it has been run.
     #[cfg(feature = "live")]
     if row.flags.contains(Flags::SKIP_MONITOR) && matches!(row.run, Run::Control(_)) {
-        show(&mut engine.state.borrow_mut(), session, argv);
+        let state = &mut *engine.state.borrow_mut();
+        state.live.script_begins(session, argv);
+        show(state, session, argv);
     }
     let answer = match row.run {
         Run::Control(handler) => handler(engine, session, &args),
         _ => run_data(&mut engine.state.borrow_mut(), session, row, &args).map_err(Interrupt::from),
     };
     #[cfg(feature = "live")]
-    if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
-        show(&mut engine.state.borrow_mut(), session, argv);
+    {
+        let state = &mut *engine.state.borrow_mut();
+        if session.link.as_ref().is_some_and(|link| link.wait.is_none()) {
+            state.live.stats.ran(row.name, is_error(&answer));
+        }
+        if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
+            show(state, session, argv);
+        }
     }
     answer
+}
+
+#[cfg(feature = "live")]
+fn is_error<E>(answer: &Result<Reply, E>) -> bool {
+    matches!(answer, Err(_) | Ok(Reply::Error(_)))
+}
+
+/// A call with the wrong number of arguments was not run.
+#[cfg(feature = "live")]
+fn note_rejected(engine: &Engine, error: &CommandError) {
+    if let CommandError::Arity { name } = error
+        && let Some(row) = table::find(name.as_bytes())
+    {
+        engine.state.borrow_mut().live.stats.rejected(row.name);
+    }
 }
 
 /// Shows a call to those who monitor.

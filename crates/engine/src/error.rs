@@ -39,6 +39,8 @@ pub enum CommandError {
     /// EXEC itself was called wrongly, which ends the transaction.
     #[error("EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command")]
     ExecArity,
+    #[error("EXECABORT Transaction discarded because of: {error}")]
+    ExecRefused { error: Box<CommandError> },
     #[error("ERR Command '{name}' not allowed inside a transaction")]
     NotInTransaction { name: &'static str },
     #[error("ERR Unexpected engine in script shebang: #!{engine}")]
@@ -175,6 +177,11 @@ texts! {
     NUMFIELDS = "ERR numfields should be greater than 0 and match the provided number of fields";
     READ_ONLY_CALL = "ERR Can not execute a script with write flag using *_ro command.";
     SORT_NUMBER = "ERR One or more scores can't be converted into double";
+    LOCAL_RANGE = "ERR value is out of range, value must between 0 and 1";
+    NO_APPENDONLY = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
+    NO_PASSWORD = "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
+        configuration is correct?";
+    WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
     UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
     PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";

@@ -7,6 +7,7 @@
 mod busy;
 mod link;
 mod parameters;
+mod stats;
 mod topics;
 mod wait;
 
@@ -14,6 +15,7 @@ pub use busy::Busy;
 pub(crate) use busy::Watchdog;
 pub(crate) use link::{Link, Replies};
 pub(crate) use parameters::{Invalid, Parameter, Parameters};
+pub(crate) use stats::Stats;
 pub(crate) use topics::Topics;
 pub(crate) use wait::{Pause, Reason, Wait, Waiting};
 
@@ -58,24 +60,17 @@ pub(crate) struct Live {
     pub shard_channels: Topics,
     pub monitors: Vec<u64>,
     pub pause: Option<Pause>,
-    pub counts: Counts,
+    pub stats: Stats,
     /// DEBUG SET-ACTIVE-EXPIRE 0.
     pub expiry_is_lazy: bool,
     pub parameters: Parameters,
     /// The connection whose call runs.
     running: Option<(u64, Protocol)>,
+    /// The call that runs a script or a function.
+    script_call: Vec<Vec<u8>>,
     /// How many sessions the engine has made.
     numbers: Rc<Cell<u64>>,
     outbox: Vec<Delivery>,
-}
-
-/// What INFO tells.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub connections: u64,
-    pub commands: u64,
-    /// Replies that were errors.
-    pub errors: u64,
 }
 
 impl Engine {
@@ -219,7 +214,7 @@ impl State {
         let id = self.live.numbers.get() + 1;
         self.live.numbers.set(id);
         let link = Some(Box::new(Link::new(peer, local, self.clock)));
-        self.live.counts.connections += 1;
+        self.live.stats.connections += 1;
         self.live.sessions.insert(id, Session { id, link, ..Session::default() });
         id
     }
@@ -251,7 +246,7 @@ impl State {
         }
         let subscribed = session.protocol == Protocol::Resp2 && self.live.is_subscriber(session.id);
         if subscribed && !FOR_SUBSCRIBERS.contains(&row.name) {
-            let error = command::refuse(session, CommandError::InSubscriber { name: row.name });
+            let error = command::refuse_row(session, row, CommandError::InSubscriber { name: row.name });
             return Some(Refusal::Error(error));
         }
         let pause = self.live.pause.filter(|pause| pause.holds(self.clock))?;
@@ -283,9 +278,9 @@ impl State {
             self.live.sessions.insert(id, session);
             return self.note_waiting();
         }
-        self.live.counts.commands += 1;
-        self.live.counts.errors += u64::from(matches!(result, Ok(Reply::Error(_)) | Err(_)));
+        self.live.stats.commands += 1;
         let reply = result.unwrap_or_else(|failure| Reply::error(format_args!("ERR {failure}")));
+        self.live.stats.replied(&reply);
         let confirmed = std::mem::take(&mut link.confirmations);
         let replies = if confirmed.is_empty() { vec![reply] } else { confirmed };
         let mark = mark.min(self.live.outbox.len());
@@ -393,6 +388,14 @@ impl Live {
         for id in self.monitors.clone() {
             let protocol = self.protocol_of(id);
             self.tell(id, Reply::status_text(&line), protocol);
+        }
+    }
+
+    /// A call runs a script or a function.
+    pub fn script_begins(&mut self, session: &Session, argv: &[&[u8]]) {
+        self.stats.script_begins();
+        if session.link.is_some() {
+            self.script_call = argv.iter().map(|word| word.to_vec()).collect();
         }
     }
 

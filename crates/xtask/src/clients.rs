@@ -5,8 +5,9 @@ use anyhow::{Context as _, Result};
 
 use crate::{context::Context, packages::Need, run, tools, valkey};
 
-/// valkey-py, whose lines the pages offer.
+/// valkey-py, whose lines the pages offer, and redis-py.
 const PYTHON_CLIENT: &str = "6.2.0";
+const REDIS_PY: &str = "8.1.0";
 
 const PYTHON_NEED: Need = Need {
     what: "Python 3 with its venv module",
@@ -33,9 +34,10 @@ pub fn valkey_cli_install(context: &Context) -> Result<()> {
 
 pub fn python_present(context: &Context) -> Option<String> {
     let python = context.cache.join("python/bin/python");
-    let print = "import valkey; print(valkey.__version__)";
+    let print = "import redis, valkey; print(valkey.__version__, redis.__version__)";
     let text = run::output(context.command(python.to_str()?).args(["-c", print])).ok()?;
-    (text.trim() == PYTHON_CLIENT).then(|| format!("valkey {PYTHON_CLIENT}"))
+    let wanted = format!("{PYTHON_CLIENT} {REDIS_PY}");
+    (text.trim() == wanted).then(|| format!("valkey {PYTHON_CLIENT}, redis {REDIS_PY}"))
 }
 
 pub fn python_install(context: &Context) -> Result<()> {
@@ -47,7 +49,7 @@ pub fn python_install(context: &Context) -> Result<()> {
     venv.args(["-m", "venv"]).arg(&folder);
     run::run_logged(context, "python-venv", &mut venv)?;
     let mut pip = context.command(folder.join("bin/pip").to_str().context("the cache's path is not UTF-8")?);
-    pip.args(["install", &format!("valkey=={PYTHON_CLIENT}")]);
+    pip.args(["install", &format!("valkey=={PYTHON_CLIENT}"), &format!("redis=={REDIS_PY}")]);
     run::run_logged(context, "python-valkey", &mut pip)
 }
 

@@ -15,6 +15,7 @@ mod context;
 mod packages;
 mod run;
 mod setup;
+mod suite;
 mod tidy;
 mod tools;
 mod valkey;
@@ -103,6 +104,14 @@ fn command() -> Command {
             Command::new("budget").about("Weigh what a page fetches against the budget (after a build)"),
         )
         .subcommand(
+            Command::new("valkey-suite").about("Run Valkey's own Tcl tests against emq-verify serve").arg(
+                Arg::new("file")
+                    .value_name("FILE")
+                    .action(ArgAction::Append)
+                    .help("Run only this file, such as unit/type/list (may be given more than once)"),
+            ),
+        )
+        .subcommand(
             Command::new("bench")
                 .about("Measure the engine, Valkey and the peers; writes docs/performance.md"),
         )
@@ -143,6 +152,11 @@ fn dispatch(matches: &ArgMatches) -> Result<()> {
             budget::budget(&context)
         }
         "budget" => budget::budget(&context),
+        "valkey-suite" => {
+            let only: Vec<&str> =
+                arguments.get_many::<String>("file").unwrap_or_default().map(String::as_str).collect();
+            suite::suite(&context, &only)
+        }
         _ => {
             setup::setup(&context, Group::Test)?;
             bench::bench(&context)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{browser, clients, context::Context, tools, valkey};
+use crate::{browser, clients, context::Context, suite, tools, valkey};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
@@ -97,11 +97,12 @@ const STEPS: &[Step] = &[
         install: clients::valkey_cli_install,
     },
     Step {
-        name: "Python's client",
+        name: "Python's clients",
         serve: false,
         present: clients::python_present,
         install: clients::python_install,
     },
+    Step { name: "Valkey's suite", serve: false, present: suite::present, install: suite::install },
     Step {
         name: "npm test packages",
         serve: false,

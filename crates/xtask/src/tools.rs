@@ -95,9 +95,12 @@ pub struct NpmPackage {
 
 const WASM_OPT: NpmPackage = NpmPackage { name: "binaryen", version: BINARYEN };
 
-/// The accessibility rules, and the client whose lines the pages offer.
-pub const TEST_PACKAGES: [NpmPackage; 2] =
-    [NpmPackage { name: "axe-core", version: "4.14.1" }, NpmPackage { name: "iovalkey", version: "0.4.0" }];
+/// The accessibility rules, the client whose lines the pages offer, and the one that most queues use.
+pub const TEST_PACKAGES: [NpmPackage; 3] = [
+    NpmPackage { name: "axe-core", version: "4.14.1" },
+    NpmPackage { name: "iovalkey", version: "0.4.0" },
+    NpmPackage { name: "ioredis", version: "5.11.1" },
+];
 
 impl NpmPackage {
     /// The installed version, if it is the pinned one.

@@ -74,7 +74,8 @@ pub(crate) fn index_range(start: i64, end: i64, len: usize) -> std::ops::Range<u
 
 /// When the waiting of a blocking command ends, in Unix milliseconds, from its timeout in seconds; `None` for never.
 pub(crate) fn read_timeout(args: &Args<'_>, at: usize, now: Clock) -> Result<Option<u64>, CommandError> {
-    let seconds = parse_float(args.bytes(at)?).ok_or(CommandError::TIMEOUT_FLOAT)?;
+    let text = args.bytes(at)?;
+    let seconds = parse_float(text).or_else(|| hexadecimal(text)).ok_or(CommandError::TIMEOUT_FLOAT)?;
     let timeout_ms = (seconds * 1000.0).ceil();
     if timeout_ms > i64::MAX as f64 {
         return Err(CommandError::TIMEOUT_RANGE);
@@ -83,6 +84,13 @@ pub(crate) fn read_timeout(args: &Args<'_>, at: usize, now: Clock) -> Result<Opt
         return Err(CommandError::TIMEOUT_NEGATIVE);
     }
     deadline(timeout_ms as u64, now)
+}
+
+/// C's strtold, which reads timeouts, knows whole numbers in this form too.
+fn hexadecimal(text: &[u8]) -> Option<f64> {
+    let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X"))?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    u64::from_str_radix(digits, 16).ok().map(|number| number as f64)
 }
 
 /// A timeout in whole milliseconds as the moment at which it ends; 0 never ends.

@@ -16,6 +16,7 @@ const CLUSTER: &[Row] = &[
     data("cluster|slots", 2, Flags::ANYTIME, NONE, refuse),
     data("cluster|shards", 2, Flags::ANYTIME, NONE, refuse),
     data("cluster|nodes", 2, Flags::ANYTIME, NONE, refuse),
+    data("cluster|reset", -2, Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE), NONE, refuse),
     data("cluster|help", 2, Flags::ANYTIME, NONE, |_, _| Ok(super::help("CLUSTER", CLUSTER))),
 ];
 

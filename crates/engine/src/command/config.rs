@@ -15,7 +15,8 @@ const CONFIG: &[Row] = &[
     data("config|get", -3, CONFIGURE, NONE, get),
     data("config|set", -4, CONFIGURE, NONE, set),
     data("config|resetstat", 2, CONFIGURE, NONE, |ctx, _| {
-        ctx.live.counts = Default::default();
+        ctx.live.stats = Default::default();
+        ctx.keyspace.expired = 0;
         Ok(Reply::OK)
     }),
     data("config|rewrite", 2, CONFIGURE, NONE, |_, _| Err(CommandError::NO_CONFIG_FILE)),

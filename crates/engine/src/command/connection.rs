@@ -18,6 +18,7 @@ pub(super) const MORE: &[Row] = &[
     data("hello", -1, GREETING, NONE, hello),
     data("quit", -1, GREETING, NONE, quit),
     data("reset", 1, GREETING, NONE, reset),
+    data("auth", -2, GREETING, NONE, auth),
 ];
 
 const GREETING: Flags =
@@ -46,7 +47,20 @@ pub(super) fn id(session: &Session) -> Reply {
     Reply::Integer(i64::try_from(session.id).unwrap_or(i64::MAX))
 }
 
-/// `HELLO [2|3 [AUTH user password] [SETNAME name]]`. There are no users: any password is right.
+fn auth(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    match args.len() {
+        2 => Err(CommandError::NO_PASSWORD),
+        3 => log_in(args.bytes(1)?).map(|()| Reply::OK),
+        _ => Err(CommandError::Syntax),
+    }
+}
+
+/// There is one user, whom any password lets in.
+fn log_in(user: &[u8]) -> Result<(), CommandError> {
+    if user == b"default" { Ok(()) } else { Err(CommandError::WRONG_PASSWORD) }
+}
+
+/// `HELLO [2|3 [AUTH user password] [SETNAME name]]`.
 fn hello(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let mut protocol = ctx.session.protocol;
     if args.len() > 1 {
@@ -60,6 +74,7 @@ fn hello(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let mut at = 2;
     while at < args.len() {
         if args.is(at, "AUTH") && at + 2 < args.len() {
+            log_in(args.bytes(at + 1)?)?;
             at += 3;
         } else if args.is_with_value(at, "SETNAME") {
             name = Some(args.bytes(at + 1)?);

@@ -151,6 +151,10 @@ fn expire(ctx: &mut Ctx<'_>, args: &Args<'_>, moment: Moment, name: &'static str
     }
     if new <= signed(ctx.clock.unix_ms()) {
         ctx.remove(key);
+        #[cfg(feature = "live")]
+        {
+            ctx.keyspace.expired += 1;
+        }
     } else {
         let db = ctx.db();
         ctx.keyspace.set_expiry(db, key, u64::try_from(new).ok());

@@ -6,7 +6,7 @@ use super::keys::{NONE, READ_COUNTED_2, WRITE_COUNTED_2};
 use super::scan::matches;
 use super::scripting::RUN;
 use super::{Args, Flags, Row, container, control};
-use crate::engine::Engine;
+use crate::engine::{Engine, State};
 use crate::error::{CommandError, Interrupt};
 use crate::rdb;
 use crate::reply::Reply;
@@ -214,14 +214,35 @@ fn read_libraries(engine: &mut Engine, payload: &[u8]) -> Result<Libraries, Inte
 }
 
 fn stats(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<Reply, Interrupt> {
-    let state = engine.state.borrow();
+    Ok(stats_of(&engine.state.borrow(), session, Reply::Nil))
+}
+
+/// FUNCTION STATS while a function runs: what called it, and for how long it has run.
+#[cfg(feature = "live")]
+pub(crate) fn stats_while_running(
+    state: &State,
+    session: &Session,
+    call: &[Vec<u8>],
+    duration_ms: u64,
+) -> Reply {
+    let name = call.get(1).cloned().unwrap_or_default();
+    let command = call.iter().map(|word| Reply::bulk(word.as_slice())).collect();
+    let running = vec![
+        ("name", Reply::Bulk(name)),
+        ("command", Reply::Array(command)),
+        ("duration_ms", Reply::Integer(i64::try_from(duration_ms).unwrap_or(i64::MAX))),
+    ];
+    stats_of(state, session, map(session, running))
+}
+
+fn stats_of(state: &State, session: &Session, running: Reply) -> Reply {
     let functions = state.libraries.iter().map(|library| library.functions.len()).sum();
     let counts = vec![
         ("libraries_count", Reply::integer(state.libraries.iter().count())),
         ("functions_count", Reply::integer(functions)),
     ];
     let engines = map(session, vec![("LUA", map(session, counts))]);
-    Ok(map(session, vec![("running_script", Reply::Nil), ("engines", engines)]))
+    map(session, vec![("running_script", running), ("engines", engines)])
 }
 
 fn is_resp3(session: &Session) -> bool {

@@ -112,14 +112,23 @@ fn parse_cursor(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
+/// How many stars a pattern may have.
+const MAX_STARS: usize = 1000;
+
 /// Glob patterns: `*`, `?`, `[abc]`, `[^a-c]`, `\` before a literal. An unclosed class ends with the pattern.
 pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Where the last star was, and how much of the text it takes; one star to go back to is enough.
     let mut star: Option<(usize, usize)> = None;
+    // Valkey descends at each star, and gives up below this depth.
+    let mut depth = 0;
     loop {
         let step = match pattern.get(p) {
             Some(b'*') => {
+                if depth > MAX_STARS {
+                    return false;
+                }
+                depth += usize::from(pattern.get(p + 1) != Some(&b'*'));
                 star = Some((p + 1, t));
                 p += 1;
                 continue;

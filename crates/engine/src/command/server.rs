@@ -13,8 +13,11 @@ use crate::value::Value;
 pub(super) const ROWS: &[Row] = &[data("time", 1, Flags::ANYTIME.union(Flags::FAST), NONE, time)];
 
 /// What a queue does without.
-pub(super) const MORE: &[Row] =
-    &[data("info", -1, Flags::ANYTIME, NONE, info), data("wait", 3, Flags::BLOCKING, NONE, wait)];
+pub(super) const MORE: &[Row] = &[
+    data("info", -1, Flags::ANYTIME, NONE, info),
+    data("wait", 3, Flags::BLOCKING, NONE, wait),
+    data("waitaof", 4, Flags::BLOCKING, NONE, waitaof),
+];
 
 /// Seconds and microseconds of the engine's clock, which stands still while a script or a transaction runs.
 fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
@@ -29,13 +32,36 @@ fn wait(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let timeout_ms = args.integer(2).map_err(|_| CommandError::TIMEOUT_INTEGER)?;
     let timeout_ms = u64::try_from(timeout_ms).map_err(|_| CommandError::TIMEOUT_NEGATIVE)?;
     let until_ms = deadline(timeout_ms, ctx.clock)?;
+    Ok(await_replicas(ctx, replicas, until_ms, Reply::Integer(0)))
+}
+
+/// As WAIT; there is no file either.
+fn waitaof(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
+    let local = args.integer(1)?;
+    if !(0..=1).contains(&local) {
+        return Err(CommandError::LOCAL_RANGE);
+    }
+    let replicas = args.positive(2)?;
+    let timeout_ms = args.integer(3).map_err(|_| CommandError::TIMEOUT_INTEGER)?;
+    let timeout_ms = u64::try_from(timeout_ms).map_err(|_| CommandError::TIMEOUT_NEGATIVE)?;
+    let until_ms = deadline(timeout_ms, ctx.clock)?;
+    if local > 0 {
+        return Err(CommandError::NO_APPENDONLY);
+    }
+    let none = Reply::Array(vec![Reply::Integer(0), Reply::Integer(0)]);
+    Ok(await_replicas(ctx, i64::try_from(replicas).unwrap_or(i64::MAX), until_ms, none))
+}
+
+/// What is answered when `replicas` did not acknowledge; `until_ms` is when that is, where the session can wait.
+fn await_replicas(ctx: &mut Ctx<'_>, replicas: i64, until_ms: Option<u64>, in_vain: Reply) -> Reply {
     #[cfg(feature = "live")]
     if replicas > 0 {
-        ctx.wait(crate::live::Wait { reason: crate::live::Reason::Replicas, until_ms });
+        let reason = crate::live::Reason::Replicas { in_vain: in_vain.clone() };
+        ctx.wait(crate::live::Wait { reason, until_ms });
     }
     #[cfg(not(feature = "live"))]
-    let _ = (replicas, until_ms);
-    Ok(Reply::Integer(0))
+    let _ = (ctx, replicas, until_ms);
+    in_vain
 }
 
 pub(super) fn version_text(version: Version) -> &'static str {
@@ -58,6 +84,12 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
             })
     };
     let mut sections = Vec::new();
+    // What is shown only when it is asked for.
+    #[cfg(feature = "live")]
+    let named = |section: &str| {
+        let known = [section, "all", "everything"];
+        asked.iter().any(|name| known.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes())))
+    };
     if wants("server") {
         let version = version_text(ctx.config.version);
         sections.push(format!(
@@ -75,6 +107,14 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     #[cfg(feature = "live")]
     if wants("stats") {
         sections.push(stats_section(ctx));
+    }
+    #[cfg(feature = "live")]
+    for (name, section) in
+        [("commandstats", ctx.live.stats.command_section()), ("errorstats", ctx.live.stats.error_section())]
+    {
+        if named(name) {
+            sections.push(section);
+        }
     }
     if wants("replication") {
         sections.push("# Replication\r\nrole:master\r\nconnected_slaves:0\r\n".to_owned());
@@ -110,12 +150,12 @@ fn stats_section(ctx: &Ctx<'_>) -> String {
     format!(
         "# Stats\r\ntotal_connections_received:{}\r\ntotal_commands_processed:{}\r\nexpired_keys:{expired}\r\n\
          pubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\ntotal_error_replies:{}\r\n",
-        live.counts.connections,
-        live.counts.commands,
+        live.stats.connections,
+        live.stats.commands,
         live.channels.len(),
         live.patterns.len(),
         live.shard_channels.len(),
-        live.counts.errors,
+        live.stats.errors,
     )
 }
 

@@ -248,8 +248,8 @@ fn msetnx(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn msetex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let count = args.integer(1).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
-    let count = count.ok_or(CommandError::MSETEX_COUNT)?;
+    let count = args.integer(1).ok().filter(|count| (1..=i64::from(i32::MAX)).contains(count));
+    let count = count.and_then(|n| usize::try_from(n).ok()).ok_or(CommandError::MSETEX_COUNT)?;
     let pairs = count.checked_mul(2).and_then(|len| args.slice(2, len));
     let pairs = pairs.ok_or(CommandError::Syntax)?;
     let options = SetOptions::read(args, 2 + pairs.len(), false)?;

@@ -60,6 +60,8 @@ pub(super) const FAMILIES: &[&[Row]] = &[
     #[cfg(feature = "live")]
     super::debug::ROWS,
     #[cfg(feature = "live")]
+    super::memory::ROWS,
+    #[cfg(feature = "live")]
     super::pubsub::ROWS,
 ];
 

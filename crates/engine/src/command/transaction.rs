@@ -57,6 +57,16 @@ pub(crate) fn refuse(session: &mut Session, error: CommandError) -> CommandError
     error
 }
 
+/// A call that was right, but not now.
+#[cfg(feature = "live")]
+pub(crate) fn refuse_row(session: &mut Session, row: &Row, error: CommandError) -> CommandError {
+    if row.name == "exec" && session.transaction.take().is_some() {
+        session.watched.clear();
+        return CommandError::ExecRefused { error: Box::new(error) };
+    }
+    refuse(session, error)
+}
+
 /// Whether running this call may write: for EXEC, whether anything queued may.
 #[cfg(feature = "live")]
 pub(crate) fn may_write(session: &Session, row: &Row) -> bool {
@@ -106,6 +116,10 @@ fn exec(engine: &mut Engine, session: &mut Session, _args: &Args<'_>) -> Result<
             Err(Interrupt::Command(error)) => Reply::error(error),
             Err(failure) => return Err(failure),
         });
+        #[cfg(feature = "live")]
+        if let Some(reply) = replies.last() {
+            engine.state.borrow_mut().live.stats.replied(reply);
+        }
         #[cfg(feature = "live")]
         if let Some(link) = session.link.as_mut().filter(|link| !link.confirmations.is_empty()) {
             replies.pop();

@@ -1,6 +1,7 @@
 //! What others are answered while a script runs for longer than it should.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use super::{Delivery, State};
 use crate::command::{self, Args, Flags, Run};
@@ -17,11 +18,21 @@ pub struct Busy<'a> {
     /// A function runs, and no script of EVAL.
     in_function: bool,
     killed: bool,
+    spent_us: u64,
 }
 
 impl<'a> Busy<'a> {
     pub(crate) fn new(state: &'a RefCell<State>, wrote: bool, in_function: bool) -> Busy<'a> {
-        Busy { state, wrote, in_function, killed: false }
+        Busy { state, wrote, in_function, killed: false, spent_us: 0 }
+    }
+
+    /// Tells the script for how long it has run, which is what its `os.clock` counts.
+    pub fn set_spent(&mut self, spent: Duration) {
+        self.spent_us = u64::try_from(spent.as_micros()).unwrap_or(u64::MAX);
+    }
+
+    pub(crate) fn spent_us(&self) -> u64 {
+        self.spent_us
     }
 
     /// For how long a script runs before others are answered BUSY; 0 is for ever.
@@ -44,10 +55,14 @@ impl<'a> Busy<'a> {
         let result = match command::resolve(argv) {
             Ok(row) if row.name == "script|kill" => self.kill(!self.in_function, refusal),
             Ok(row) if row.name == "function|kill" => self.kill(self.in_function, refusal),
+            Ok(row) if row.name == "function|stats" && self.in_function => {
+                let call = &state.live.script_call;
+                Ok(command::stats_while_running(state, &session, call, self.spent_us / 1000))
+            }
             Ok(row) if row.flags.contains(Flags::ALLOW_BUSY) && !matches!(row.run, Run::Control(_)) => {
                 command::run_data(state, &mut session, row, &Args::new(argv))
             }
-            Ok(_) => Err(command::refuse(&mut session, refusal)),
+            Ok(row) => Err(command::refuse_row(&mut session, row, refusal)),
             Err(error) => Err(command::refuse(&mut session, error)),
         };
         let reply = result.unwrap_or_else(Reply::error);

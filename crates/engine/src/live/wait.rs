@@ -2,6 +2,7 @@
 
 use super::Live;
 use crate::clock::Clock;
+use crate::command;
 use crate::error::CommandError;
 use crate::reply::Reply;
 use crate::session::Protocol;
@@ -18,8 +19,8 @@ pub(crate) struct Wait {
 pub(crate) enum Reason {
     /// Any of these keys, holding this type.
     Keys { keys: Vec<Vec<u8>>, type_name: &'static str },
-    /// WAIT: the time only, for there are no replicas.
-    Replicas,
+    /// WAIT and WAITAOF: the time only, for there are no replicas.
+    Replicas { in_vain: Reply },
     /// CLIENT PAUSE.
     Pause,
 }
@@ -57,14 +58,14 @@ impl Wait {
             Reason::Keys { keys, type_name: wanted } => {
                 *wanted == type_name && keys.iter().any(|other| other == key)
             }
-            Reason::Replicas | Reason::Pause => false,
+            Reason::Replicas { .. } | Reason::Pause => false,
         }
     }
 
     /// The reply when nothing came.
     fn in_vain(&self, protocol: Protocol) -> Reply {
-        match self.reason {
-            Reason::Replicas => Reply::Integer(0),
+        match &self.reason {
+            Reason::Replicas { in_vain } => in_vain.clone(),
             Reason::Keys { .. } | Reason::Pause if protocol == Protocol::Resp3 => Reply::Nil,
             Reason::Keys { .. } | Reason::Pause => Reply::NilArray,
         }
@@ -76,7 +77,7 @@ impl Live {
     pub fn waiting_for(&self, db: usize, key: &[u8]) -> Vec<u64> {
         let names = |waiting: &&Waiting| match &waiting.wait.reason {
             Reason::Keys { keys, .. } => waiting.db == db && keys.iter().any(|other| other == key),
-            Reason::Replicas | Reason::Pause => false,
+            Reason::Replicas { .. } | Reason::Pause => false,
         };
         self.waiting.iter().filter(names).map(|waiting| waiting.id).collect()
     }
@@ -100,7 +101,7 @@ impl Live {
     /// CLIENT UNBLOCK: true when the connection waited for something that has a time.
     pub fn unblock(&mut self, id: u64, with_error: bool) -> bool {
         let found = self.waiting.iter().position(|waiting| {
-            waiting.id == id && matches!(waiting.wait.reason, Reason::Keys { .. } | Reason::Replicas)
+            waiting.id == id && matches!(waiting.wait.reason, Reason::Keys { .. } | Reason::Replicas { .. })
         });
         let Some(place) = found else { return false };
         let waiting = self.waiting.remove(place);
@@ -128,7 +129,12 @@ impl Live {
     fn tell_waiting(&mut self, waiting: &Waiting, reply: Reply) {
         let protocol = self.protocol_of(waiting.id);
         let link = self.sessions.get_mut(&waiting.id).and_then(|session| session.link.as_deref_mut());
-        self.counts.commands += 1;
+        self.stats.commands += 1;
+        self.stats.replied(&reply);
+        let argv: Vec<&[u8]> = waiting.argv.iter().map(Vec::as_slice).collect();
+        if let Ok(row) = command::resolve(&argv) {
+            self.stats.ran(row.name, reply.is_error());
+        }
         if link.is_none_or(|link| link.replies.admit()) {
             self.tell(waiting.id, reply, protocol);
         }

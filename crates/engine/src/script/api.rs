@@ -174,6 +174,8 @@ pub(super) fn clock(call: &Call) -> Result<c_int, Raise> {
     let shared = call.shared();
     let now = shared.state.borrow().clock.unix_us();
     let elapsed_us = now.saturating_sub(shared.config.clock.unix_us());
+    #[cfg(feature = "live")]
+    let elapsed_us = elapsed_us.saturating_add(shared.spent_us.get());
     #[expect(clippy::cast_precision_loss, reason = "5.1 has doubles only")]
     call.push_number(elapsed_us as f64 / 1e6);
     Ok(1)

@@ -137,7 +137,7 @@ fn run(
     let result = command::run_from_script(state, session, row, argv);
     #[cfg(feature = "commands")]
     shared.charge(session.steps.take());
-    match result {
+    let reply = match result {
         Ok(reply) => reply,
         Err(error) => match &error {
             CommandError::UnknownFromScript => Reply::error(words.unknown),
@@ -145,7 +145,12 @@ fn run(
             CommandError::NotFromScript => Reply::error(words.not_allowed),
             _ => Reply::error(error),
         },
+    };
+    #[cfg(feature = "live")]
+    if let Reply::Error(text) = &reply {
+        state.live.stats.error_in_script(text);
     }
+    reply
 }
 
 /// The errors of `redis.call` itself.

@@ -43,6 +43,7 @@ unsafe fn is_killed(lua: *mut ffi::lua_State, shared: &Shared, info: *mut ffi::l
     };
     let mut busy = crate::live::Busy::new(&shared.state, shared.wrote.get(), in_function);
     watchdog(&mut busy);
+    shared.spent_us.set(busy.spent_us());
     if !busy.is_killed() {
         return false;
     }

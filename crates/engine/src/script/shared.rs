@@ -41,6 +41,9 @@ pub(super) struct Shared {
     pub trace: RefCell<Option<ScriptTrace>>,
     #[cfg(feature = "functions")]
     pub registered: RefCell<super::functions::Registered>,
+    /// For how long the owner says that the run has gone on: the clock stands still meanwhile.
+    #[cfg(feature = "live")]
+    pub spent_us: Cell<u64>,
     #[cfg(feature = "live")]
     pub watchdog: RefCell<Option<crate::live::Watchdog>>,
 }
@@ -114,6 +117,8 @@ impl Shared {
             #[cfg(feature = "functions")]
             registered: RefCell::default(),
             #[cfg(feature = "live")]
+            spent_us: Cell::new(0),
+            #[cfg(feature = "live")]
             watchdog: RefCell::new(None),
         }
     }
@@ -132,6 +137,8 @@ impl Shared {
         self.wrote.set(false);
         self.stopped.set(None);
         self.error_line.set(-1);
+        #[cfg(feature = "live")]
+        self.spent_us.set(0);
     }
 
     /// Counts work that Lua does not count, so that no loop of ours outlives the budget; false when it is used up.

@@ -45,7 +45,9 @@ pub fn run(version: Version, events: Receiver<Event>) {
 /// What others are answered while a script runs for too long.
 fn look(busy: &mut Busy<'_>, desk: &mut Desk, started: Instant) {
     let threshold = Duration::from_millis(busy.threshold_ms());
-    if threshold.is_zero() || started.elapsed() < threshold {
+    let spent = started.elapsed();
+    busy.set_spent(spent);
+    if threshold.is_zero() || spent < threshold {
         return;
     }
     desk.take_all(busy);
