@@ -14,6 +14,8 @@ use crate::widget::{ELEMENTS, Element};
 #[derive(Clone, Debug)]
 pub struct Host {
     pub element: HtmlElement,
+    /// The node of its shadow root that holds the view.
+    pub root: HtmlElement,
     #[cfg(feature = "readouts")]
     changed: ArcTrigger,
 }
@@ -47,6 +49,7 @@ pub fn mount(tag: &str, host: HtmlElement, into: HtmlElement) -> Result<Mounted,
     let changed = ArcTrigger::new();
     let host = Host {
         element: host,
+        root: into.clone(),
         #[cfg(feature = "readouts")]
         changed: changed.clone(),
     };
@@ -89,6 +92,11 @@ impl Host {
             let _ = self.element.dispatch_event(&event);
         }
     }
+}
+
+/// Runs now and whenever what it has read changes. All effects are of this one type: each type has code of its own.
+pub fn follow(mut run: Box<dyn FnMut()>) {
+    Effect::new(move |_: Option<()>| run());
 }
 
 impl std::fmt::Debug for Handle {

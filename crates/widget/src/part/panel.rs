@@ -5,63 +5,74 @@
 
 use js_sys::Reflect;
 use js_sys::futures::JsFuture;
-use leptos::html::Div;
+use leptos::ev::Custom;
+use leptos::html::div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Clipboard, Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent};
 
 use super::Slot;
+use crate::element::{Host, follow};
 
 type Ask = Box<dyn Fn(&str, &str)>;
 
 /// `ask` hears the `data-ask` of what was pressed, and the `data-field` and value of what was changed.
-pub fn panel(title: &'static str, markup: String, slots: Box<dyn Fn() -> Vec<Slot>>, ask: Ask) -> AnyView {
-    let root = NodeRef::<Div>::new();
-    Effect::new(move |last: Option<Vec<Slot>>| {
+pub fn panel(
+    host: &Host,
+    title: &str,
+    markup: &str,
+    slots: impl Fn() -> Vec<Slot> + 'static,
+    ask: Ask,
+) -> AnyView {
+    let root = host.root.clone();
+    let mut shown = Vec::new();
+    follow(Box::new(move || {
         let slots = slots();
-        if let Some(root) = root.get() {
-            let last = last.unwrap_or_default();
-            slots.iter().filter(|slot| !last.contains(slot)).for_each(|slot| fill(&root, slot));
-        }
-        slots
-    });
-    let ask = StoredValue::new_local(ask);
-    let hear = move |event: Event| {
-        ask.with_value(|ask| match &*event.type_() {
-            "keydown" => event.dyn_ref().map_or((), |event| key(event, ask)),
-            "input" => input(&event, ask),
-            _ => pressed(&event, ask),
-        });
-    };
-    view! {
-        <div
-            part="widget"
-            data-slot="frame"
-            role="group"
-            aria-label=title
-            node_ref=root
-            inner_html=markup
-            on:click=move |event| hear(event.into())
-            on:submit=move |event| hear(event.into())
-            on:input=hear
-            on:keydown=move |event| hear(event.into())
-        ></div>
-    }
-    .into_any()
+        slots.iter().filter(|slot| !shown.contains(*slot)).for_each(|slot| fill(&root, slot));
+        shown = slots;
+    }));
+    let title = super::escape(title);
+    let markup =
+        format!(r#"<div part="widget" data-slot="frame" role="group" aria-label="{title}">{markup}</div>"#);
+    heard(markup, ask)
 }
 
 /// A line that wraps nothing and says what is wrong.
 pub fn problem(text: &str) -> AnyView {
-    let html = super::escape(text);
-    view! { <p part="problem" role="alert" inner_html=html></p> }.into_any()
+    let text = super::escape(text);
+    heard(format!(r#"<p part="problem" role="alert">{text}</p>"#), Box::new(|_, _| ()))
+}
+
+/// Markup and what is asked in it.
+fn heard(markup: String, ask: Ask) -> AnyView {
+    let ask = StoredValue::new_local(ask);
+    // Listeners of one type, at this very element: each type, and a listener of the whole page, has code of its own.
+    let [click, submit, input, keydown] = ["click", "submit", "input", "keydown"].map(|name| {
+        let hear = move |event: Event| ask.with_value(|ask| hear(&event, ask));
+        (Custom::<Event>::new(name), hear)
+    });
+    div()
+        .inner_html(markup)
+        .on(click.0, click.1)
+        .on(submit.0, submit.1)
+        .on(input.0, input.1)
+        .on(keydown.0, keydown.1)
+        .into_any()
+}
+
+fn hear(event: &Event, ask: &Ask) {
+    match &*event.type_() {
+        "keydown" => event.dyn_ref().map_or((), |event| key(event, ask)),
+        "input" => input(event, ask),
+        _ => pressed(event, ask),
+    }
 }
 
 fn fill(root: &Element, slot: &Slot) {
     let (Slot::Html(name, value) | Slot::Attribute(name, _, value) | Slot::Value(name, value)) = slot;
     let named = format!("[data-slot=\"{name}\"]");
-    let inside = root.query_selector(&named).ok().flatten();
-    let Some(element) = inside.or_else(|| root.closest(&named).ok().flatten()) else { return };
+    let Ok(Some(element)) = root.query_selector(&named) else { return };
     match slot {
         Slot::Html(..) => element.set_inner_html(value),
         // The names are ours and well formed.

@@ -1,7 +1,7 @@
 //! A queue before and after an act, key by key: what is new, what is gone, what stayed.
 
 use echomq_core::state::Member;
-use echomq_core::{Keys, QueueState, Set};
+use echomq_core::{JobId, Keys, QueueState, Set};
 
 /// One key that held or holds something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,31 +31,32 @@ pub enum Sign {
 
 /// The keys of the queue: rows first, then the sets, then the counters. `clock_ms` is the server's clock afterwards.
 pub fn diff(keys: &Keys, before: &QueueState, after: &QueueState, clock_ms: u64) -> Vec<KeyDiff> {
-    // In the order of ids, and each once.
-    let mut rows = before.rows.clone();
-    after.rows.iter().for_each(|(id, row)| drop(rows.insert(*id, row.clone())));
-    let rows = rows.keys().map(|id| KeyDiff {
-        key: keys.row(id),
-        kind: "hash",
-        entries: entries(pairs(before.rows.get(id)), pairs(after.rows.get(id)), |_| String::new()),
-    });
-    let sets = Set::ALL.into_iter().map(|set| KeyDiff {
-        key: set.key(keys),
-        kind: "zset",
-        entries: entries(members(before.set(set)), members(after.set(set)), |score| {
-            at_the_clock(set, score, clock_ms)
-        }),
-    });
-    let counter = |key, before: u64, after: u64| KeyDiff {
-        key,
-        kind: "counter",
-        entries: entries(count(before), count(after), |_| String::new()),
+    let mut changed = Vec::new();
+    let mut add = |key, kind, entries: Vec<Entry>| {
+        if !entries.is_empty() {
+            changed.push(KeyDiff { key, kind, entries });
+        }
     };
-    let counters = [
-        counter(keys.completed(), before.completed, after.completed),
-        counter(keys.failed(), before.failed, after.failed),
-    ];
-    rows.chain(sets).chain(counters).filter(|key| !key.entries.is_empty()).collect()
+    let mut ids: Vec<JobId> = before.rows.keys().copied().collect();
+    for id in after.rows.keys() {
+        if let Err(place) = ids.binary_search(id) {
+            ids.insert(place, *id);
+        }
+    }
+    for id in &ids {
+        let entries = entries(pairs(before.rows.get(id)), pairs(after.rows.get(id)), &|_| String::new());
+        add(keys.row(id), "hash", entries);
+    }
+    for set in Set::ALL {
+        let note = |score: &str| at_the_clock(set, score, clock_ms);
+        add(set.key(keys), "zset", entries(members(before.set(set)), members(after.set(set)), &note));
+    }
+    for (key, before, after) in
+        [(keys.completed(), before.completed, after.completed), (keys.failed(), before.failed, after.failed)]
+    {
+        add(key, "counter", entries(count(before), count(after), &|_| String::new()));
+    }
+    changed
 }
 
 /// How far a time is from the clock: `in 30 s`, `now`, `40 ms ago`.
@@ -86,7 +87,7 @@ fn at_the_clock(set: Set, score: &str, clock_ms: u64) -> String {
 fn entries(
     before: Vec<(&str, String)>,
     after: Vec<(&str, String)>,
-    note: impl Fn(&str) -> String,
+    note: &dyn Fn(&str) -> String,
 ) -> Vec<Entry> {
     let entry = |sign, (name, value): &(&str, String)| Entry {
         sign,

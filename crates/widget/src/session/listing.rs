@@ -79,11 +79,16 @@ fn decided(script: &Script, act: &Act) -> Option<u32> {
         let source: Vec<&str> = script.source().lines().collect();
         let returns = |number: &&u32| {
             let line = source.get(number.saturating_sub(1) as usize).copied().unwrap_or_default();
-            line.contains("return ") && line.contains(&spelled)
+            holds(line, "return ") && holds(line, &spelled)
         };
         ran.iter().rev().find(returns)
     });
     made.or(ran.last()).copied()
+}
+
+/// Whether a line has some text in it, which is not empty. `str::contains` would bring 2 KB of search into the page.
+fn holds(line: &str, text: &str) -> bool {
+    line.as_bytes().windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 fn answered(act: Option<&Act>, number: u32) -> Vec<Answered> {

@@ -9,7 +9,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use super::link::Link;
-use crate::element::Host;
+use crate::element::{Host, follow};
 use crate::part;
 use crate::session::model::{Attributes, Model};
 use crate::session::stages::Stages;
@@ -64,7 +64,8 @@ pub fn view(host: Host, kind: &'static Kind) -> AnyView {
         VIEWS.with_borrow_mut(|views| views.retain(|other| other.model != model));
     });
     let slots = move || model.with(|model| model.slots());
-    part::panel(kind.title, markup, Box::new(slots), Box::new(move |what, value| view.ask(what, value)))
+    let ask = Box::new(move |what: &str, value: &str| view.ask(what, value));
+    host.with_value(|host| part::panel(host, kind.title, &markup, slots, ask))
 }
 
 impl View {
@@ -112,10 +113,13 @@ impl View {
 
     /// A page that changes an attribute sets a new scene.
     fn follow_attributes(self) {
-        Effect::new(move |last: Option<Vec<Option<String>>>| {
+        let mut last = None;
+        follow(Box::new(move || {
             let attribute = |name| self.host.with_value(|host| host.attribute(name));
             let now: Vec<_> = self.kind.attributes.iter().map(|name| attribute(name)).collect();
-            if last.is_some_and(|last| last != now)
+            let changed = last.as_ref().is_some_and(|last| *last != now);
+            last = Some(now);
+            if changed
                 && let Ok((mut model, _)) =
                     untrack(|| STAGES.with(|stages| (self.kind.make)(&|name| attribute(name), stages)))
             {
@@ -123,7 +127,6 @@ impl View {
                 self.model.set(model);
                 self.acted();
             }
-            now
-        });
+        }));
     }
 }

@@ -13,11 +13,12 @@ pub fn view(host: Host) -> AnyView {
     let check: Box<dyn Model> =
         Box::new(Check::new(|| window().performance().map_or(0.0, |clock| clock.now())));
     let check = RwSignal::new_local(check);
+    let teller = host.clone();
     let ask = move |what: &str, value: &str| {
         let told = check.try_update(|check| check.ask(what, value)).unwrap_or_default();
-        told.iter().for_each(|told| host.tell(told));
+        told.iter().for_each(|told| teller.tell(told));
     };
     ask("again", "");
     let slots = move || check.with(|check| check.slots());
-    part::panel(TITLE, MARKUP.to_owned(), Box::new(slots), Box::new(ask))
+    part::panel(&host, TITLE, MARKUP, slots, Box::new(ask))
 }
