@@ -101,6 +101,9 @@ fn command() -> Command {
                 .about("Build the optimised pages into dist/ and the npm package into target/npm/"),
         )
         .subcommand(
+            Command::new("minify").about("Shorten the JavaScript of a build; Trunk calls this").hide(true),
+        )
+        .subcommand(
             Command::new("budget").about("Weigh what a page fetches against the budget (after a build)"),
         )
         .subcommand(
@@ -151,6 +154,7 @@ fn dispatch(matches: &ArgMatches) -> Result<()> {
             web::build_package(&context)?;
             budget::budget(&context)
         }
+        "minify" => web::minify(&context),
         "budget" => budget::budget(&context),
         "valkey-suite" => {
             let only: Vec<&str> =

@@ -46,6 +46,12 @@ const STEPS: &[Step] = &[
         install: tools::wasm_opt_install,
     },
     Step {
+        name: "terser",
+        serve: true,
+        present: |context| tools::TERSER.present(context),
+        install: |context| tools::npm_install(context, "terser"),
+    },
+    Step {
         name: "wasm-bindgen",
         serve: true,
         present: |context| tools::WASM_BINDGEN_CLI.present(context),

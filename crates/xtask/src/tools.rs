@@ -95,6 +95,9 @@ pub struct NpmPackage {
 
 const WASM_OPT: NpmPackage = NpmPackage { name: "binaryen", version: BINARYEN };
 
+/// Shortens the pages' JavaScript.
+pub const TERSER: NpmPackage = NpmPackage { name: "terser", version: "5.51.4" };
+
 /// The accessibility rules, the client whose lines the pages offer, and the one that most queues use.
 pub const TEST_PACKAGES: [NpmPackage; 3] = [
     NpmPackage { name: "axe-core", version: "4.14.1" },
@@ -230,7 +233,7 @@ pub fn npm_install(context: &Context, log: &str) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut command = context.command("npm");
     command.arg("install").arg("--prefix").arg(&folder).args(["--no-save", "--no-audit", "--no-fund"]);
-    for NpmPackage { name, version } in TEST_PACKAGES.iter().chain([&WASM_OPT]) {
+    for NpmPackage { name, version } in TEST_PACKAGES.iter().chain([&WASM_OPT, &TERSER]) {
         command.arg(format!("{name}@{version}"));
     }
     run::run_logged(context, log, &mut command)

@@ -1,6 +1,6 @@
 //! The pages and the npm package: Trunk builds and serves the former, wasm-pack makes the latter.
 
-use std::{fs, net::TcpListener, path::Path, process::Command};
+use std::{env, fs, net::TcpListener, path::Path, process::Command};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -43,6 +43,24 @@ pub fn serve(context: &Context, port: u16, open: bool, dev: bool) -> Result<()> 
         "Then the pages are at http://127.0.0.1:{port}/ and follow your edits. Ctrl-C stops the server.\n"
     );
     become_child(trunk)
+}
+
+/// Shortens the JavaScript of an optimised build, which Trunk tells of in the environment: see `hooks` in Trunk.toml.
+pub fn minify(context: &Context) -> Result<()> {
+    let told =
+        |name: &str| env::var_os(name).with_context(|| format!("Trunk, which calls this, sets {name}"));
+    if told("TRUNK_PROFILE")? != "release" {
+        return Ok(());
+    }
+    for entry in fs::read_dir(told("TRUNK_STAGING_DIR")?)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|kind| kind == "js") {
+            let mut terser = context.command("terser");
+            terser.arg(&file).args(["--module", "--compress", "--mangle", "--output"]).arg(&file);
+            run::run(&mut terser)?;
+        }
+    }
+    Ok(())
 }
 
 /// Builds the npm package into target/npm.
