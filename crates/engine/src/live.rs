@@ -284,7 +284,7 @@ impl State {
         let confirmed = std::mem::take(&mut link.confirmations);
         let replies = if confirmed.is_empty() { vec![reply] } else { confirmed };
         let mark = mark.min(self.live.outbox.len());
-        if link.replies.admit() {
+        if !link.shutdown && link.replies.admit() {
             let outgoing = |reply| Delivery { to: id, outgoing: Outgoing::Reply(reply, session.protocol) };
             self.live.outbox.splice(mark..mark, replies.into_iter().map(outgoing));
         }

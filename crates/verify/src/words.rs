@@ -12,8 +12,8 @@ pub fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
         let mut word = Vec::new();
         while let [first, tail @ ..] = rest {
             match first {
-                b'"' => rest = closed(double_quoted(tail, &mut word)?)?,
-                b'\'' => rest = closed(single_quoted(tail, &mut word)?)?,
+                b'"' => rest = double_quoted(tail, &mut word)?,
+                b'\'' => rest = single_quoted(tail, &mut word)?,
                 b' ' | b'\n' | b'\r' | b'\t' | 0 => break,
                 byte => {
                     word.push(*byte);
@@ -29,11 +29,6 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b || *byte == 0;
     let start = text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
     text.get(start..).unwrap_or_default()
-}
-
-/// A closing quote must end its word.
-fn closed(rest: &[u8]) -> Option<&[u8]> {
-    rest.first().is_none_or(|byte| byte.is_ascii_whitespace()).then_some(rest)
 }
 
 fn double_quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {

@@ -8,6 +8,7 @@ use super::{check, world};
 use crate::engine::Version;
 use crate::script::call;
 use crate::script::library::Function;
+use crate::script::shared::Work;
 use crate::script::shebang::ScriptFlags;
 use crate::script::vm::{Call, Raise};
 
@@ -15,6 +16,11 @@ use crate::script::vm::{Call, Raise};
 pub(in crate::script) type Registered = Vec<Function>;
 
 pub(super) fn register_function(call: &Call) -> Result<c_int, Raise> {
+    // A function can keep hold of this one.
+    if !matches!(call.shared().input.get().work, Work::Library) {
+        let text = "ERR server.register_function can only be called on FUNCTION LOAD command";
+        return Err(call::raise(call, text));
+    }
     let function = match call.top() {
         1 => named(call)?,
         2 => positional(call)?,
