@@ -101,6 +101,7 @@ bitflags::bitflags! {
         const MOVABLE_KEYS = 1 << 14;
         const ALLOW_BUSY = 1 << 15;
         const PUBSUB = 1 << 16;
+        const NO_ASYNC_LOADING = 1 << 17;
 
         const READ_FAST = Self::READONLY.bits() | Self::FAST.bits();
         const WRITE_FAST = Self::WRITE.bits() | Self::FAST.bits();

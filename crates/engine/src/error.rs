@@ -182,6 +182,7 @@ texts! {
     NO_PASSWORD = "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
         configuration is correct?";
     WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
+    NOT_SAVED = "ERR";
     UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
     PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";

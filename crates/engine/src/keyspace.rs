@@ -285,9 +285,11 @@ impl Keyspace {
         }
     }
 
-    /// Drops expired keys, looking at no more than `limit` keys of each database.
+    /// Drops expired keys, looking at no more than `limit` keys of each database, and on from there the next time; how
+    /// many there were.
     #[cfg(feature = "live")]
-    pub fn collect(&mut self, now: Clock, limit: usize) {
+    pub fn collect(&mut self, now: Clock, limit: usize) -> usize {
+        let mut found = 0;
         for db in 0..self.databases.len() {
             let Some(database) = self.databases.get(db) else { continue };
             let len = database.len();
@@ -298,12 +300,14 @@ impl Keyspace {
                 .map(|(key, _)| Rc::clone(key))
                 .collect();
             self.expired += expired.len() as u64;
+            found += expired.len();
             for key in expired {
                 self.remove(db, &key);
             }
         }
         let longest = self.databases.iter().map(|database| database.len()).max().unwrap_or(0);
         self.collected = if self.collected + limit < longest { self.collected + limit } else { 0 };
+        found
     }
 
     /// A number below `bound` (which is not 0) for the commands that choose at random. The sequence is a fixed

@@ -63,6 +63,8 @@ pub(crate) struct Live {
     pub stats: Stats,
     /// DEBUG SET-ACTIVE-EXPIRE 0.
     pub expiry_is_lazy: bool,
+    /// When expired keys were last looked for, in Unix milliseconds.
+    collected_ms: u64,
     pub parameters: Parameters,
     /// The connection whose call runs.
     running: Option<(u64, Protocol)>,
@@ -75,6 +77,19 @@ pub(crate) struct Live {
 
 impl Engine {
     /// Opens a connection and returns its number. The addresses are what CLIENT LIST shows.
+    ///
+    /// ```
+    /// use echomq_engine::{Config, Engine};
+    ///
+    /// let mut engine = Engine::new(Config::default());
+    /// let waiter = engine.connect("a", "server");
+    /// let pusher = engine.connect("b", "server");
+    /// engine.submit(waiter, &[b"BLPOP", b"jobs", b"0"]);
+    /// assert_eq!(engine.take_deliveries(), []);
+    /// engine.submit(pusher, &[b"RPUSH", b"jobs", b"one"]);
+    /// let delivered: Vec<u64> = engine.take_deliveries().iter().map(|delivery| delivery.to).collect();
+    /// assert_eq!(delivered, [pusher, waiter]);
+    /// ```
     pub fn connect(&mut self, peer: &str, local: &str) -> u64 {
         self.state.borrow_mut().open(peer, local)
     }
@@ -108,8 +123,8 @@ impl Engine {
             let state = &mut *self.state.borrow_mut();
             let now_ms = state.clock.unix_ms();
             state.live.expire(now_ms);
-            if state.live.pause.is_none() && !state.live.expiry_is_lazy {
-                state.keyspace.collect(state.clock, COLLECTED);
+            if state.live.may_collect(now_ms) {
+                state.collect_expired();
             }
             state.note_waiting();
         }
@@ -187,8 +202,11 @@ impl Engine {
     }
 }
 
-/// How many keys of a database one waking looks at for their expiry.
-const COLLECTED: usize = 200;
+/// Expired keys are looked for this often, some at a time, and on while many are found. Valkey does so too.
+const COLLECT_EVERY_MS: u64 = 100;
+const COLLECT_KEYS: usize = 200;
+const COLLECT_ROUNDS: usize = 50;
+const MANY: usize = COLLECT_KEYS / 10;
 
 /// Why a request is not run now.
 enum Refusal {
@@ -299,6 +317,14 @@ impl State {
         self.note_waiting();
     }
 
+    fn collect_expired(&mut self) {
+        for _ in 0..COLLECT_ROUNDS {
+            if self.keyspace.collect(self.clock, COLLECT_KEYS) < MANY {
+                return;
+            }
+        }
+    }
+
     /// The keyspace notes the keys that come only while somebody waits.
     fn note_waiting(&mut self) {
         self.keyspace.awaited = !self.live.waiting.is_empty();
@@ -317,6 +343,15 @@ impl State {
 impl Live {
     pub fn new(numbers: Rc<Cell<u64>>) -> Live {
         Live { numbers, ..Live::default() }
+    }
+
+    fn may_collect(&mut self, now_ms: u64) -> bool {
+        let due = now_ms.saturating_sub(self.collected_ms) >= COLLECT_EVERY_MS;
+        let may = due && self.pause.is_none() && !self.expiry_is_lazy;
+        if may {
+            self.collected_ms = now_ms;
+        }
+        may
     }
 
     pub fn is_waiting(&self, id: u64) -> bool {

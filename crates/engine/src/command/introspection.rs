@@ -43,6 +43,7 @@ const FLAG_NAMES: &[(Flags, &str)] = &[
     (Flags::FAST, "fast"),
     (Flags::NO_AUTH, "no_auth"),
     (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
+    (Flags::NO_ASYNC_LOADING, "no_async_loading"),
     (Flags::NO_MULTI, "no_multi"),
     (Flags::MOVABLE_KEYS, "movablekeys"),
     (Flags::ALLOW_BUSY, "allow_busy"),

@@ -125,10 +125,13 @@ pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     loop {
         let step = match pattern.get(p) {
             Some(b'*') => {
-                if depth > MAX_STARS {
-                    return false;
+                // A star at the end needs no descent, nor does one before another.
+                if !matches!(pattern.get(p + 1), None | Some(b'*')) {
+                    if depth == MAX_STARS {
+                        return false;
+                    }
+                    depth += 1;
                 }
-                depth += usize::from(pattern.get(p + 1) != Some(&b'*'));
                 star = Some((p + 1, t));
                 p += 1;
                 continue;

@@ -17,7 +17,11 @@ pub(super) const MORE: &[Row] = &[
     data("info", -1, Flags::ANYTIME, NONE, info),
     data("wait", 3, Flags::BLOCKING, NONE, wait),
     data("waitaof", 4, Flags::BLOCKING, NONE, waitaof),
+    // There is nowhere to save to, which a server answers so.
+    data("save", 1, SAVE, NONE, |_, _| Err(CommandError::NOT_SAVED)),
 ];
+
+const SAVE: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::NO_ASYNC_LOADING).union(Flags::NO_MULTI);
 
 /// Seconds and microseconds of the engine's clock, which stands still while a script or a transaction runs.
 fn time(ctx: &mut Ctx<'_>, _args: &Args<'_>) -> Answer {
