@@ -212,9 +212,11 @@ pub(crate) fn run_from_script(
         }
         other => other,
     })?;
+    // A message goes to replicas, as a write does.
+    let writes = row.flags.contains(Flags::WRITE) || matches!(row.name, "publish" | "spublish");
     let refused = if row.flags.contains(Flags::NOSCRIPT) {
         Some(CommandError::NotFromScript)
-    } else if session.read_only && row.flags.contains(Flags::WRITE) {
+    } else if session.read_only && writes {
         Some(CommandError::WriteFromReadOnlyScript)
     } else {
         None

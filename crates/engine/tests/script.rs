@@ -40,27 +40,6 @@ fn scripts_are_answered_as_valkey_answers_them() {
     assert!(count > 700, "only {count} cases");
 }
 
-/// Every difference that `lua/COMPATIBILITY.md` names is here as it is now.
-#[test]
-fn the_known_differences_are_those() {
-    let word = " script: on @user_script:1.";
-    check("return #setmetatable({1}, {__len = function() return 5 end})", "(integer) 5");
-    check("for i = 1, 2, 0 do end", &format!("(error) ERR user_script:1: 'for' step is zero{word}"));
-    check(
-        "local a = 'x' return a + 1",
-        &format!("(error) ERR user_script:1: attempt to perform arithmetic on a string value{word}"),
-    );
-    let equal = "{__eq = function() return true end}";
-    check(&format!("return setmetatable({{}}, {equal}) == setmetatable({{}}, {equal})"), "(integer) 1");
-    let (mut engine, mut session) = engine(Limits::default());
-    let deep = eval(&mut engine, &mut session, "local t = {} for i = 1, 300 do t = {t} end return t");
-    assert!(deep.is_ok_and(|reply| reply.to_string().ends_with("reached lua stack limit")));
-    check(
-        "return select(2, loadstring(string.dump(function() end)))",
-        "\"[string \\\"\\x1bLuaT\\\"]:1: unexpected symbol near 'char(27)'\"",
-    );
-}
-
 /// Numbers as text, over the whole range: recorded from Valkey 8.0.1 and 9.1.2, which agree.
 #[test]
 fn numbers_print_as_in_5_1() {

@@ -56,6 +56,67 @@ const EDITS: &[Edit] = &[
     len = lua_number2str(buff, MAXNUMBER2STR, fltvalue(obj));
 ",
     },
+    // A length is a double too, so that products of lengths overflow into `inf`; and of a table it is that of the
+    // table, whatever `__len` says.
+    Edit {
+        file: "lvm.c",
+        find: "      tm = fasttm(L, h->metatable, TM_LEN);
+      if (tm) break;  /* metamethod? break switch to call it */
+      setivalue(s2v(ra), luaH_getn(h));  /* else primitive len */
+",
+        replace: "      setfltvalue(s2v(ra), cast_num(luaH_getn(h)));
+",
+    },
+    Edit {
+        file: "lvm.c",
+        find: "setivalue(s2v(ra), tsvalue(rb)->shrlen)",
+        replace: "setfltvalue(s2v(ra), cast_num(tsvalue(rb)->shrlen))",
+    },
+    Edit {
+        file: "lvm.c",
+        find: "setivalue(s2v(ra), tsvalue(rb)->u.lnglen)",
+        replace: "setfltvalue(s2v(ra), cast_num(tsvalue(rb)->u.lnglen))",
+    },
+    // A string that is used as a number ends at a zero byte.
+    Edit {
+        file: "lvm.c",
+        find: "return (luaO_str2num(getstr(st), result) == tsslen(st) + 1);",
+        replace: "return luaO_str2num(getstr(st), result) != 0;",
+    },
+    Edit {
+        file: "lstrlib.c",
+        find: "lua_stringtonumber(L, s) == len + 1);",
+        replace: "lua_stringtonumber(L, s) != 0);",
+    },
+    // Tables are compared by `__eq` only when both have the same one.
+    Edit {
+        file: "lvm.c",
+        find: "      if (hvalue(t1) == hvalue(t2)) return 1;
+      else if (L == NULL) return 0;
+      tm = fasttm(L, hvalue(t1)->metatable, TM_EQ);
+      if (tm == NULL)
+        tm = fasttm(L, hvalue(t2)->metatable, TM_EQ);
+",
+        replace: "      const TValue *tm2;
+      if (hvalue(t1) == hvalue(t2)) return 1;
+      else if (L == NULL) return 0;
+      tm = fasttm(L, hvalue(t1)->metatable, TM_EQ);
+      tm2 = fasttm(L, hvalue(t2)->metatable, TM_EQ);
+      if (tm == NULL || tm2 == NULL || !luaV_rawequalobj(tm, tm2)) return 0;
+",
+    },
+    // A loop begins one step before its first number and adds the step, which rounds; a step of 0 is none that ends.
+    Edit {
+        file: "lvm.c",
+        find: "      luaG_forerror(L, pinit, \"initial value\");
+    if (step == 0)
+      luaG_runerror(L, \"'for' step is zero\");
+",
+        replace: "      luaG_forerror(L, pinit, \"initial value\");
+    init = luai_numsub(L, init, step);
+    init = luai_numadd(L, init, step);
+",
+    },
     // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks
     // still off: in `xpcall(loop, loop)` the limit on steps would end the first loop and never the
     // second.
@@ -144,7 +205,7 @@ LUAI_FUNC void luaG_tick (lua_State *L) {
     Edit { file: "lmathlib.c", find: "(lua_Unsigned)(size_t)L", replace: "0" },
 ];
 
-/// Where scripts come from anybody, each step of a pattern counts as one instruction: a search that goes back and forth
+/// Where scripts come from anybody, each step of a pattern counts as one of the script's: a search that goes back and forth
 /// for hours then ends as any other endless loop does.
 const COUNTED: &[Edit] = &[
     Edit {
@@ -157,9 +218,9 @@ const COUNTED: &[Edit] = &[
 #include \"lstate.h\"
 
 static void count_steps (lua_State *L, size_t steps) {
-  if (!(L->hookmask & LUA_MASKCOUNT) || !L->allowhook) return;
-  while (steps >= (size_t)L->hookcount) {
-    steps -= (size_t)L->hookcount;
+  if (L->hook == NULL || L->basehookcount <= 0 || !L->allowhook) return;
+  while (L->hookcount <= 0 || steps >= (size_t)L->hookcount) {
+    if (L->hookcount > 0) steps -= (size_t)L->hookcount;
     resethookcount(L);
     luaD_hook(L, LUA_HOOKCOUNT, -1, 0, 0);
   }
