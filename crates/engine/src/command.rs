@@ -10,7 +10,7 @@
 //!   count it until it is collected.
 //! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no
 //!   words; INFO and CLIENT LIST leave out what only a process has; CONFIG SET keeps what it is told, and only
-//!   `busy-reply-threshold` changes anything.
+//!   `busy-reply-threshold`, `maxmemory` and `min-replicas-to-write` change anything.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
@@ -70,7 +70,9 @@ pub(crate) use args::Args;
 pub(crate) use function::stats_while_running;
 pub(crate) use keys::{KeySpec, keys_of};
 #[cfg(feature = "live")]
-pub(crate) use transaction::{may_write, refuse, refuse_row};
+pub(crate) use memory::used_memory;
+#[cfg(feature = "live")]
+pub(crate) use transaction::{flags_of, may_write, refuse, refuse_row};
 
 use crate::clock::Clock;
 use crate::engine::{Config, Engine, State, Version};
@@ -219,7 +221,7 @@ pub(crate) fn run_from_script(
     } else if session.read_only && writes {
         Some(CommandError::WriteFromReadOnlyScript)
     } else {
-        None
+        guarded(state, row)
     };
     if let Some(error) = refused {
         #[cfg(feature = "live")]
@@ -234,6 +236,21 @@ pub(crate) fn run_from_script(
         show(state, session, argv);
     }
     answer
+}
+
+/// What a server will not do for the time being.
+#[cfg(feature = "live")]
+fn guarded(state: &mut State, row: &Row) -> Option<CommandError> {
+    let refused = state.live.guard.refuse(row.flags);
+    if refused.is_none() {
+        state.live.guard.called_by_script(row);
+    }
+    refused
+}
+
+#[cfg(not(feature = "live"))]
+fn guarded(_state: &mut State, _row: &Row) -> Option<CommandError> {
+    None
 }
 
 /// A call of a resolved command, not queued, not refused.

@@ -183,6 +183,8 @@ texts! {
         configuration is correct?";
     WRONG_PASSWORD = "WRONGPASS invalid username-password pair or user is disabled.";
     NOT_SAVED = "ERR";
+    FULL = "OOM command not allowed when used memory > 'maxmemory'.";
+    NO_REPLICAS = "NOREPLICAS Not enough good replicas to write.";
     UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     UNBLOCK_REASON = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
     PAUSE_MODE = "ERR CLIENT PAUSE mode must be WRITE or ALL";

@@ -5,6 +5,7 @@
 //! this, and what would wait answers it at once.
 
 mod busy;
+mod guard;
 mod link;
 mod parameters;
 mod stats;
@@ -13,6 +14,7 @@ mod wait;
 
 pub use busy::Busy;
 pub(crate) use busy::Watchdog;
+pub(crate) use guard::Guard;
 pub(crate) use link::{Link, Replies};
 pub(crate) use parameters::{Invalid, Parameter, Parameters};
 pub(crate) use stats::Stats;
@@ -61,6 +63,7 @@ pub(crate) struct Live {
     pub monitors: Vec<u64>,
     pub pause: Option<Pause>,
     pub stats: Stats,
+    pub guard: Guard,
     /// DEBUG SET-ACTIVE-EXPIRE 0.
     pub expiry_is_lazy: bool,
     /// When expired keys were last looked for, in Unix milliseconds.
@@ -262,6 +265,11 @@ impl State {
         if let Some(link) = &mut session.link {
             link.last_command = row.name;
         }
+        self.live.guard = self.guard();
+        if let Some(error) = self.live.guard.refuse(command::flags_of(session, row)) {
+            self.live.stats.rejected(row.name);
+            return Some(Refusal::Error(command::refuse_row(session, row, error)));
+        }
         let subscribed = session.protocol == Protocol::Resp2 && self.live.is_subscriber(session.id);
         if subscribed && !FOR_SUBSCRIBERS.contains(&row.name) {
             let error = command::refuse_row(session, row, CommandError::InSubscriber { name: row.name });
@@ -315,6 +323,13 @@ impl State {
             self.live.kill(id);
         }
         self.note_waiting();
+    }
+
+    fn guard(&self) -> Guard {
+        let parameters = &self.live.parameters;
+        let limit = parameters.number("maxmemory");
+        let is_full = limit > 0 && command::used_memory(&self.keyspace, self.clock) as u64 > limit;
+        Guard { is_full, lacks_replicas: parameters.number("min-replicas-to-write") > 0 }
     }
 
     fn collect_expired(&mut self) {

@@ -42,6 +42,8 @@ mod struct_;
 pub(crate) use cache::{Access, Script, ScriptCache};
 #[cfg(feature = "functions")]
 pub(crate) use library::{Libraries, Library, library_name};
+#[cfg(feature = "live")]
+pub(crate) use shebang::ScriptFlags;
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int};

@@ -56,6 +56,8 @@ fn fcall(
     let (keys, values) = args.rest(3).split_at_checked(count).ok_or(CommandError::NUMKEYS_TOO_MANY)?;
     let flags = library.functions.get(place).map(|function| function.flags).unwrap_or_default();
     let access = flags.access(asked)?;
+    #[cfg(feature = "live")]
+    engine.state.borrow_mut().live.guard.admit(flags)?;
     engine.host()?.call_function(session, (&library, place), keys, values, access)
 }
 

@@ -3,7 +3,9 @@
 
 use super::keys::READ_2;
 use super::{Answer, Args, Ctx, Flags, Row, container, data, keys::NONE};
+use crate::clock::Clock;
 use crate::error::CommandError;
+use crate::keyspace::{DATABASES, Keyspace};
 use crate::reply::Reply;
 use crate::value::Value;
 
@@ -31,7 +33,20 @@ fn usage(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     }
     let key = args.bytes(2)?;
     let Some(entry) = ctx.entry(key) else { return Ok(Reply::Nil) };
-    Ok(Reply::integer(KEY_BYTES + key.len() + bytes(&entry.value)))
+    Ok(Reply::integer(of_key(key, &entry.value)))
+}
+
+/// An engine without data, and with what scripts need.
+const EMPTY_BYTES: usize = 1 << 20;
+
+/// The keys of all databases.
+pub(crate) fn used_memory(keyspace: &Keyspace, now: Clock) -> usize {
+    let databases = (0..DATABASES).flat_map(|db| keyspace.iter(db, now));
+    EMPTY_BYTES + databases.map(|(key, entry)| of_key(key, &entry.value)).sum::<usize>()
+}
+
+fn of_key(key: &[u8], value: &Value) -> usize {
+    KEY_BYTES + key.len() + bytes(value)
 }
 
 fn bytes(value: &Value) -> usize {

@@ -94,6 +94,10 @@ fn run(
     access: Access,
 ) -> Result<Reply, Interrupt> {
     let access = script.access(access)?;
+    #[cfg(feature = "live")]
+    if let Some(flags) = script.flags {
+        engine.state.borrow_mut().live.guard.admit(flags)?;
+    }
     let (keys, values) = args.rest(3).split_at_checked(count).unwrap_or_default();
     engine.host()?.run(session, script, keys, values, access)
 }

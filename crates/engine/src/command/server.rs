@@ -106,7 +106,7 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         sections.push(clients_section(ctx));
     }
     if wants("memory") {
-        sections.push(format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n", ctx.cached_scripts));
+        sections.push(memory_section(ctx));
     }
     #[cfg(feature = "live")]
     if wants("stats") {
@@ -131,6 +131,21 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     }
     let text = sections.join("\r\n").into_bytes();
     Ok(if ctx.is_resp3() { Reply::Verbatim { format: *b"txt", text } } else { Reply::Bulk(text) })
+}
+
+#[cfg(feature = "live")]
+fn memory_section(ctx: &Ctx<'_>) -> String {
+    format!(
+        "# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nnumber_of_cached_scripts:{}\r\n",
+        super::used_memory(ctx.keyspace, ctx.clock),
+        ctx.live.parameters.number("maxmemory"),
+        ctx.cached_scripts
+    )
+}
+
+#[cfg(not(feature = "live"))]
+fn memory_section(ctx: &Ctx<'_>) -> String {
+    format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n", ctx.cached_scripts)
 }
 
 #[cfg(feature = "live")]

@@ -67,6 +67,16 @@ pub(crate) fn refuse_row(session: &mut Session, row: &Row, error: CommandError) 
     refuse(session, error)
 }
 
+/// The flags of a call: for EXEC those of everything queued.
+#[cfg(feature = "live")]
+pub(crate) fn flags_of(session: &Session, row: &Row) -> Flags {
+    let queued = session.transaction.iter().filter(|_| row.name == "exec");
+    queued.flat_map(|transaction| &transaction.queued).fold(row.flags, |flags, argv| {
+        let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
+        resolve(&argv).map_or(flags, |row| flags | row.flags)
+    })
+}
+
 /// Whether running this call may write: for EXEC, whether anything queued may.
 #[cfg(feature = "live")]
 pub(crate) fn may_write(session: &Session, row: &Row) -> bool {

@@ -1,6 +1,7 @@
 //! CONFIG: the parameters that clients and test suites ask for, with a server's defaults, and what was set.
 //!
-//! Of these, `busy-reply-threshold` has an effect; the rest are kept and shown, for nothing here depends on them.
+//! Of these, `busy-reply-threshold`, `maxmemory` and `min-replicas-to-write` have an effect; the rest are kept and shown,
+//! for nothing here depends on them.
 
 use std::collections::BTreeMap;
 
@@ -150,8 +151,14 @@ impl Parameters {
     }
 
     pub fn busy_reply_threshold_ms(&self) -> u64 {
-        let text = self.set.get("busy-reply-threshold").map_or("5000", String::as_str);
-        text.parse().unwrap_or(0)
+        self.number("busy-reply-threshold")
+    }
+
+    /// The value of a parameter that is a number; 0 for any other.
+    pub fn number(&self, name: &str) -> u64 {
+        let default = || PARAMETERS.iter().find(|row| row.name == name).map(|row| row.default);
+        let text = self.set.get(name).map(String::as_str).or_else(default);
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::engine::Version;
 use crate::error::CommandError;
 
 bitflags::bitflags! {
-    /// What a script or a function says about itself. Only `NO_WRITES` has an effect here: there is no limit of
-    /// memory, no stale replica and no cluster.
+    /// What a script or a function says about itself. `NO_WRITES` and `ALLOW_OOM` have an effect here: there is no
+    /// stale replica and no cluster.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(crate) struct ScriptFlags: u32 {
         const NO_WRITES = 1;
