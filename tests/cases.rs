@@ -1,7 +1,7 @@
 //! Every dialogue in `cases/`, on the engine and on every real server at hand: the same text, to the byte.
 
-use echomq_engine::{Clock, Config, Reply, Version};
-use emq_verify::cases::{CaseFile, Clients, EngineClients, ServerClients, release, run};
+use echomq_engine::{Clock, Config, Version};
+use emq_verify::cases::{CaseFile, Clients, EngineClients, ServerClients, run};
 use emq_verify::server::Server;
 
 fn files() -> Vec<(String, CaseFile)> {

@@ -1,7 +1,8 @@
 //! The table of commands: what the engine has is as a server has it, and `docs/commands.md` says what that is and what is
 //! missing.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p lab-tests --test commands` writes the document anew.
+//! `UPDATE_EXPECT=1 cargo test -p lab-tests --test commands` writes the document anew, and what the engine answers to
+//! COMMAND INFO and COMMAND DOCS beyond its table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -119,6 +120,96 @@ fn document(engine: &mut dyn Clients, server: &mut dyn Clients) -> String {
         }
     }
     out
+}
+
+/// What is prose in the answers of COMMAND INFO and COMMAND DOCS: the engine has the facts only.
+const PROSE: &[&str] = &["summary", "complexity", "notes", "history"];
+
+/// A RESP3 reply without prose, and without the subcommands of a container.
+fn facts(reply: &Reply) -> Reply {
+    let is_fact = |key: &Reply| {
+        !PROSE.iter().chain(&["subcommands"]).any(|prose| *key == Reply::Bulk(prose.as_bytes().to_vec()))
+    };
+    match reply {
+        Reply::Array(items) => Reply::Array(items.iter().map(facts).collect()),
+        Reply::Set(items) => Reply::Set(items.iter().map(facts).collect()),
+        Reply::Map(pairs) => {
+            let pairs = pairs.iter().filter(|(key, _)| is_fact(key));
+            Reply::Map(pairs.map(|(key, value)| (key.clone(), facts(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// ACL categories, tips, key specifications and documentation of a command, by a connection that speaks RESP3.
+fn described(clients: &mut dyn Clients, name: &str) -> [Reply; 4] {
+    let Reply::Array(entries) = clients.call(0, &[b"COMMAND", b"INFO", name.as_bytes()]).unwrap() else {
+        panic!("no entry");
+    };
+    let Reply::Array(fields) = &entries[0] else { panic!("{name} is unknown") };
+    let Reply::Map(docs) = clients.call(0, &[b"COMMAND", b"DOCS", name.as_bytes()]).unwrap() else {
+        panic!("no documentation");
+    };
+    [&fields[6], &fields[7], &fields[8], &docs[0].1].map(facts)
+}
+
+/// What a server says of the engine's commands, in the form that the engine reads.
+fn reference(engine: &mut dyn Clients, server: &mut dyn Clients) -> String {
+    let mut out = String::new();
+    for name in names(engine) {
+        out += &name;
+        for value in described(server, &name) {
+            out.push('\t');
+            write(&mut out, &value);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn write(out: &mut String, value: &Reply) {
+    let mut list = |open: char, items: &mut dyn Iterator<Item = &Reply>, close: char| {
+        out.push(open);
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                out.push(' ');
+            }
+            write(out, item);
+        }
+        out.push(close);
+    };
+    match value {
+        Reply::Array(items) => list('(', &mut items.iter(), ')'),
+        Reply::Set(items) => list('<', &mut items.iter(), '>'),
+        Reply::Map(pairs) => list('{', &mut pairs.iter().flat_map(|(key, value)| [key, value]), '}'),
+        Reply::Integer(n) => *out += &n.to_string(),
+        Reply::Nil => out.push('~'),
+        Reply::Bulk(text) => quote(out, text),
+        Reply::Status(text) => {
+            out.push('+');
+            quote(out, text);
+        }
+        other => panic!("{other} has no form here"),
+    }
+}
+
+fn quote(out: &mut String, text: &[u8]) {
+    let text = std::str::from_utf8(text).unwrap().replace('\\', "\\\\").replace('"', "\\\"");
+    assert!(!text.contains(['\t', '\n']), "{text}");
+    *out += &format!("\"{text}\"");
+}
+
+#[test]
+fn the_reference_is_a_servers() {
+    let (mut engine, mut server) = (EngineClients::new(Config::default()), newest());
+    for clients in [&mut engine as &mut dyn Clients, &mut server] {
+        clients.call(0, &[b"HELLO", b"3"]).unwrap();
+    }
+    let text = reference(&mut engine, &mut server);
+    expect_file!["../crates/engine/src/command/reference.txt"].assert_eq(&text);
+    for name in names(&mut engine) {
+        assert_eq!(described(&mut engine, &name), described(&mut server, &name), "{name}");
+    }
 }
 
 #[test]

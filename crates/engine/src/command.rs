@@ -8,9 +8,9 @@
 //!   answers at once, as in a transaction.
 //! - An expired key or field of a hash is gone at once everywhere, also for DBSIZE, INFO and HLEN, which on a server
 //!   count it until it is collected.
-//! - HELP lists subcommands only; COMMAND INFO has no ACL categories, tips and key specifications, COMMAND DOCS no
-//!   words; INFO and CLIENT LIST leave out what only a process has; CONFIG SET keeps what it is told, and only
-//!   `busy-reply-threshold`, `maxmemory` and `min-replicas-to-write` change anything.
+//! - HELP lists subcommands only, COMMAND INFO and COMMAND DOCS have facts without sentences; INFO and CLIENT LIST leave
+//!   out what only a process has; CONFIG SET keeps what it is told, and only `busy-reply-threshold`, `maxmemory` and
+//!   `min-replicas-to-write` change anything.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
@@ -51,6 +51,8 @@ mod memory;
 #[cfg(feature = "live")]
 mod pubsub;
 mod random;
+#[cfg(feature = "introspection")]
+mod reference;
 mod scan;
 mod scripting;
 mod server;

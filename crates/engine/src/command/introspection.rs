@@ -1,9 +1,9 @@
-//! COMMAND: the table, shown to clients. ACL categories, tips and key specifications are left empty; clients find
-//! keys by the three numbers or by COMMAND GETKEYS.
+//! COMMAND: the table, shown to clients, with what the manual says of each command ([`reference`]).
 
 use super::keys::{NONE, keys_of, legacy_range};
+use super::reference;
 use super::scan::matches;
-use super::table::{self, sub_name};
+use super::table;
 use super::{Answer, Args, Ctx, Flags, Row, Run, data, resolve};
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -63,6 +63,7 @@ fn show(ctx: &Ctx<'_>, row: &Row) -> Reply {
     let (first, last, step) = legacy_range(row.keys);
     let flags = FLAG_NAMES.iter().filter(|(flag, _)| row.flags.contains(*flag));
     let subs = table::subs(row).iter().map(|sub| show(ctx, sub)).collect();
+    let entry = reference::entry(row.name, ctx.is_resp3());
     Reply::Array(vec![
         Reply::bulk(row.name),
         Reply::Integer(row.arity.into()),
@@ -70,9 +71,9 @@ fn show(ctx: &Ctx<'_>, row: &Row) -> Reply {
         Reply::Integer(first),
         Reply::Integer(last),
         Reply::Integer(step),
-        ctx.set(Vec::new()),
-        ctx.set(Vec::new()),
-        ctx.set(Vec::new()),
+        entry.categories,
+        entry.tips,
+        entry.keys,
         Reply::Array(subs),
     ])
 }
@@ -103,14 +104,26 @@ fn list(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     Ok(Reply::Array(shown.map(Reply::bulk).collect()))
 }
 
-/// Names only: the words are the manual's.
 fn docs(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let asked = args.rest(2);
-    let rows = table::all().filter(|row| {
-        asked.is_empty() || asked.iter().any(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
-    });
-    let docs = |row: &Row| ctx.map(vec![(Reply::bulk("summary"), Reply::bulk(sub_name(row)))]);
-    Ok(ctx.map(rows.map(|row| (Reply::bulk(row.name), docs(row))).collect()))
+    let rows: Vec<&Row> = if asked.is_empty() {
+        table::all().collect()
+    } else {
+        asked.iter().filter_map(|name| find(name)).collect()
+    };
+    Ok(ctx.map(rows.into_iter().map(|row| (Reply::bulk(row.name), docs_of(ctx, row))).collect()))
+}
+
+fn docs_of(ctx: &Ctx<'_>, row: &Row) -> Reply {
+    // Clients expect a summary; the manual's sentences stay in the manual.
+    let mut docs = vec![(Reply::bulk("summary"), Reply::bulk(table::sub_name(row)))];
+    docs.extend(reference::entry(row.name, ctx.is_resp3()).docs);
+    let subs = table::subs(row);
+    if !subs.is_empty() {
+        let subs = subs.iter().map(|sub| (Reply::bulk(sub.name), docs_of(ctx, sub))).collect();
+        docs.push((Reply::bulk("subcommands"), ctx.map(subs)));
+    }
+    ctx.map(docs)
 }
 
 fn getkeys(_ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
