@@ -40,7 +40,7 @@ struct View {
     model: RwSignal<Box<dyn Model>, LocalStorage>,
     host: StoredValue<Host, LocalStorage>,
     link: Link,
-    beat: StoredValue<Option<TimeoutHandle>>,
+    beat: StoredValue<Option<TimeoutHandle>, LocalStorage>,
 }
 
 pub fn view(host: Host, kind: &'static Kind) -> AnyView {
@@ -52,7 +52,7 @@ pub fn view(host: Host, kind: &'static Kind) -> AnyView {
     let host = StoredValue::new_local(host);
     let link = Link::new(host, kind.key);
     let model = RwSignal::new_local(model);
-    let view = View { kind, model, host, link, beat: StoredValue::new(None) };
+    let view = View { kind, model, host, link, beat: StoredValue::new_local(None) };
     VIEWS.with_borrow_mut(|views| views.push(view));
     link.follow(move |values| {
         model.update(|model| model.open(&values));
