@@ -44,4 +44,8 @@ pub use live::{Busy, Delivery, Outgoing};
 pub use reply::{Reply, double_text};
 pub use session::{Protocol, Session};
 pub use trace::{CallTrace, KeyChange, ScriptTrace};
-pub use value::{Hash, List, Set, Value, Zset};
+#[cfg(feature = "list")]
+pub use value::List;
+#[cfg(feature = "set")]
+pub use value::Set;
+pub use value::{Hash, Value, Zset};

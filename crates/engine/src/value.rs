@@ -2,16 +2,20 @@
 
 mod extended;
 mod hash;
+#[cfg(feature = "list")]
 mod list;
 mod natural;
 mod number;
 mod packed;
+#[cfg(feature = "set")]
 mod set;
 mod shortest;
 mod zset;
 
 pub use hash::Hash;
+#[cfg(feature = "list")]
 pub use list::List;
+#[cfg(feature = "set")]
 pub use set::Set;
 pub use zset::Zset;
 
@@ -25,7 +29,9 @@ pub(crate) use zset::{LexBound, ScoreBound};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     String(Vec<u8>),
+    #[cfg(feature = "list")]
     List(List),
+    #[cfg(feature = "set")]
     Set(Set),
     Zset(Zset),
     Hash(Hash),
@@ -36,7 +42,9 @@ impl Value {
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::String(_) => "string",
+            #[cfg(feature = "list")]
             Value::List(_) => "list",
+            #[cfg(feature = "set")]
             Value::Set(_) => "set",
             Value::Zset(_) => "zset",
             Value::Hash(_) => "hash",
@@ -50,7 +58,9 @@ impl Value {
     pub(crate) fn encoding(&self, key: &[u8], has_expiry: bool) -> &'static str {
         match self {
             Value::String(bytes) => string_encoding(bytes, key.len() + if has_expiry { 8 } else { 0 }),
+            #[cfg(feature = "list")]
             Value::List(list) => list.encoding(),
+            #[cfg(feature = "set")]
             Value::Set(set) => set.encoding(),
             Value::Zset(zset) => zset.encoding(),
             Value::Hash(hash) => hash.encoding(),
@@ -61,7 +71,9 @@ impl Value {
     pub(crate) fn is_empty_collection(&self) -> bool {
         match self {
             Value::String(_) => false,
+            #[cfg(feature = "list")]
             Value::List(list) => list.is_empty(),
+            #[cfg(feature = "set")]
             Value::Set(set) => set.is_empty(),
             Value::Zset(zset) => zset.is_empty(),
             Value::Hash(hash) => hash.is_empty(),
@@ -96,7 +108,9 @@ macro_rules! kind {
 }
 
 kind!(Vec<u8>, String);
+#[cfg(feature = "list")]
 kind!(List, List);
+#[cfg(feature = "set")]
 kind!(Set, Set);
 kind!(Zset, Zset);
 kind!(Hash, Hash);

@@ -9,7 +9,9 @@ use super::zset_range::store;
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{Set, Value, Zset, parse_float};
+#[cfg(feature = "set")]
+use crate::value::Set;
+use crate::value::{Value, Zset, parse_float};
 
 pub(super) const ROWS: &[Row] =
     &[data("zunion", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Union, "zunion"))];
@@ -78,6 +80,7 @@ fn nan_to_zero(x: f64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
     Missing,
+    #[cfg(feature = "set")]
     Set(&'a Set),
     Zset(&'a Zset),
 }
@@ -86,6 +89,7 @@ impl<'a> Source<'a> {
     fn len(self) -> usize {
         match self {
             Source::Missing => 0,
+            #[cfg(feature = "set")]
             Source::Set(set) => set.len(),
             Source::Zset(zset) => zset.len(),
         }
@@ -94,6 +98,7 @@ impl<'a> Source<'a> {
     fn score(self, member: &[u8]) -> Option<f64> {
         match self {
             Source::Missing => None,
+            #[cfg(feature = "set")]
             Source::Set(set) => set.contains(member).then_some(1.0),
             Source::Zset(zset) => zset.score(member),
         }
@@ -102,6 +107,7 @@ impl<'a> Source<'a> {
     fn items(self) -> Vec<(Cow<'a, [u8]>, f64)> {
         match self {
             Source::Missing => Vec::new(),
+            #[cfg(feature = "set")]
             Source::Set(set) => set.iter().map(|member| (member, 1.0)).collect(),
             Source::Zset(zset) => zset.iter().map(|(member, score)| (Cow::Borrowed(member), score)).collect(),
         }
@@ -111,6 +117,7 @@ impl<'a> Source<'a> {
 fn source<'a>(ctx: &'a Ctx<'_>, key: &[u8]) -> Result<Source<'a>, CommandError> {
     let source = match ctx.entry(key).map(|entry| &*entry.value) {
         None => Source::Missing,
+        #[cfg(feature = "set")]
         Some(Value::Set(set)) => Source::Set(set),
         Some(Value::Zset(zset)) => Source::Zset(zset),
         Some(_) => return Err(CommandError::WrongType),
