@@ -232,7 +232,7 @@ pub(crate) fn run_from_script(
     }
     let answer = run_data(state, session, row, &Args::new(argv));
     #[cfg(feature = "live")]
-    state.live.stats.ran(row.name, is_error(&answer));
+    state.live.note_run(row.name, is_error(&answer));
     #[cfg(feature = "live")]
     if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
         show(state, session, argv);
@@ -278,7 +278,7 @@ fn run_row(
     {
         let state = &mut *engine.state.borrow_mut();
         if session.link.as_ref().is_some_and(|link| link.wait.is_none()) {
-            state.live.stats.ran(row.name, is_error(&answer));
+            state.live.note_run(row.name, is_error(&answer));
         }
         if !row.flags.intersects(Flags::SKIP_MONITOR.union(Flags::ADMIN)) {
             show(state, session, argv);

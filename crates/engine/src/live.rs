@@ -62,6 +62,8 @@ pub(crate) struct Live {
     pub shard_channels: Topics,
     pub monitors: Vec<u64>,
     pub pause: Option<Pause>,
+    /// There was a connection: without one nobody asks for the counts.
+    pub serves: bool,
     pub stats: Stats,
     pub guard: Guard,
     /// DEBUG SET-ACTIVE-EXPIRE 0.
@@ -235,6 +237,7 @@ impl State {
         let id = self.live.numbers.get() + 1;
         self.live.numbers.set(id);
         let link = Some(Box::new(Link::new(peer, local, self.clock)));
+        self.live.serves = true;
         self.live.stats.connections += 1;
         self.live.sessions.insert(id, Session { id, link, ..Session::default() });
         id
@@ -438,6 +441,13 @@ impl Live {
         for id in self.monitors.clone() {
             let protocol = self.protocol_of(id);
             self.tell(id, Reply::status_text(&line), protocol);
+        }
+    }
+
+    /// A call was run.
+    pub fn note_run(&mut self, name: &'static str, failed: bool) {
+        if self.serves {
+            self.stats.ran(name, failed);
         }
     }
 

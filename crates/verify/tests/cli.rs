@@ -1,10 +1,12 @@
 //! The program as a shell sees it: output, exit status, messages.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
+use echomq_core::Wire;
+use emq_verify::resp::{RespWire, Target};
 use emq_verify::server::{Options, Server};
 
 const GOLDEN: &str = include_str!("../../../tests/golden/rung.txt");
@@ -150,4 +152,24 @@ fn a_reader_that_leaves_is_no_error() {
     let output = program(&["rung"]).stdout(writer).output().unwrap();
     assert_eq!(output.status.code(), Some(141));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "on engine:\n");
+}
+
+#[test]
+fn serve_stays_on_this_machine_unless_told() {
+    check_refused(&["serve", "--port", "0", "--bind", "0.0.0.0"], "say --expose");
+    check_refused(&["serve", "--port", "0", "--version", "7.2"], "9.1 and 8.0 are there");
+}
+
+#[test]
+fn serve_says_where_and_ends_with_shutdown() {
+    let mut server =
+        program(&["serve", "--port", "0", "--version", "8.0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let target: Target = line.trim().parse().unwrap();
+    let mut wire = RespWire::connect(&target).unwrap();
+    let info = wire.call(&[b"INFO", b"server"]).unwrap().to_string();
+    assert!(info.contains("valkey_version:8.0.1"), "{info}");
+    assert!(wire.call(&[b"SHUTDOWN", b"NOSAVE"]).is_err());
+    assert!(server.wait().unwrap().success());
 }
