@@ -9,8 +9,9 @@
 //! - An expired key or field of a hash is gone at once everywhere, also for DBSIZE, INFO and HLEN, which on a server
 //!   count it until it is collected.
 //! - HELP lists subcommands only, COMMAND INFO and COMMAND DOCS have facts without sentences; INFO and CLIENT LIST leave
-//!   out what only a process has; CONFIG SET keeps what it is told, and only `busy-reply-threshold`, `maxmemory` and
-//!   `min-replicas-to-write` change anything.
+//!   out what only a process has; CONFIG SET keeps what it is told, and only `busy-reply-threshold`, `maxmemory`,
+//!   `min-replicas-to-write` and the limits of encodings change anything; a value counts as encoded by the limits of
+//!   the moment.
 //! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.

@@ -5,6 +5,7 @@
 //! this, and what would wait answers it at once.
 
 mod busy;
+mod encoding;
 mod guard;
 mod link;
 mod parameters;
@@ -14,6 +15,7 @@ mod wait;
 
 pub use busy::Busy;
 pub(crate) use busy::Watchdog;
+pub(crate) use encoding::encoding;
 pub(crate) use guard::Guard;
 pub(crate) use link::{Link, Replies};
 pub(crate) use parameters::{Invalid, Parameter, Parameters};

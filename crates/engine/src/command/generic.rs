@@ -36,7 +36,13 @@ pub(super) const MORE: &[Row] = &[
 const OBJECT: &[Row] = &[
     data("object|encoding", 3, Flags::READONLY, READ_2, |ctx, args| {
         let key = args.bytes(2)?;
-        let encoding = |entry: &Entry| Reply::bulk(entry.value.encoding(key, entry.expires_ms.is_some()));
+        let encoding = |entry: &Entry| {
+            #[cfg(feature = "live")]
+            if let Some(encoding) = crate::live::encoding(&ctx.live.parameters, &entry.value) {
+                return Reply::bulk(encoding);
+            }
+            Reply::bulk(entry.value.encoding(key, entry.expires_ms.is_some()))
+        };
         Ok(ctx.entry(key).map_or(Reply::Nil, encoding))
     }),
     // Nobody keeps count here: each value has its one key, and was used just now.

@@ -1,7 +1,7 @@
 //! CONFIG: the parameters that clients and test suites ask for, with a server's defaults, and what was set.
 //!
-//! Of these, `busy-reply-threshold`, `maxmemory` and `min-replicas-to-write` have an effect; the rest are kept and shown,
-//! for nothing here depends on them.
+//! Of these, `busy-reply-threshold`, `maxmemory`, `min-replicas-to-write` and the limits of encodings have an effect; the
+//! rest are kept and shown, for nothing here depends on them.
 
 use std::collections::BTreeMap;
 
@@ -156,9 +156,20 @@ impl Parameters {
 
     /// The value of a parameter that is a number; 0 for any other.
     pub fn number(&self, name: &str) -> u64 {
+        u64::try_from(self.signed(name)).unwrap_or(0)
+    }
+
+    pub fn signed(&self, name: &str) -> i64 {
         let default = || PARAMETERS.iter().find(|row| row.name == name).map(|row| row.default);
         let text = self.set.get(name).map(String::as_str).or_else(default);
         text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// Whether it has another value than the default.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.set.get(name).is_some_and(|value| {
+            PARAMETERS.iter().any(|row| row.name == name && row.default != value.as_str())
+        })
     }
 }
 

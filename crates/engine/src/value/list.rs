@@ -104,7 +104,7 @@ impl List {
     }
 
     /// What the list would take in a listpack: the element, its length in front of it, and the way back behind it.
-    fn listpack_bytes(&self) -> usize {
+    pub(crate) fn listpack_bytes(&self) -> usize {
         let elements: usize = self.items.iter().map(|item| item.len() + 2).sum();
         LISTPACK_HEADER_BYTES + elements
     }
