@@ -47,6 +47,9 @@ pub struct Step {
     /// The command finds nothing, and the server must be seen to hold the connection before the next step.
     #[serde(default)]
     pub waits: bool,
+    /// The command keeps the server busy, and others must be seen to be told so before the next step.
+    #[serde(default)]
+    pub busy: bool,
     /// The next thing that arrives, as valkey-cli prints it.
     pub expect: Option<String>,
     /// As `expect`, for a text of which only a part is the same in every run.
@@ -106,6 +109,9 @@ impl Room<'_> {
         if step.waits {
             self.see_waiting(self.clients[step.client].1)?;
         }
+        if step.busy {
+            self.see_busy()?;
+        }
         let wire = &mut self.clients[step.client].0;
         if let Some(expected) = &step.expect {
             let got = wire.receive()?.to_string();
@@ -135,6 +141,17 @@ impl Room<'_> {
         let Reply::Integer(id) = wire.call(&[b"CLIENT", b"ID"])? else { bail!("CLIENT ID is no number") };
         self.clients.push((wire, id));
         Ok(())
+    }
+
+    fn see_busy(&mut self) -> Result<()> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if self.control.call(&[b"PING"])?.error_class() == Some(b"BUSY") {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        bail!("the server is not busy")
     }
 
     fn see_waiting(&mut self, id: i64) -> Result<()> {
