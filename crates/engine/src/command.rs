@@ -218,7 +218,8 @@ pub(crate) fn run_from_script(
         other => other,
     })?;
     // A message goes to replicas, as a write does.
-    let writes = row.flags.contains(Flags::WRITE) || matches!(row.name, "publish" | "spublish");
+    let sends = cfg!(feature = "live") && matches!(row.name, "publish" | "spublish");
+    let writes = sends || row.flags.contains(Flags::WRITE);
     let refused = if row.flags.contains(Flags::NOSCRIPT) {
         Some(CommandError::NotFromScript)
     } else if session.read_only && writes {

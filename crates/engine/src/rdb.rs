@@ -103,3 +103,84 @@ pub(crate) fn open(payload: &[u8], version: Version) -> Result<&[u8], CommandErr
         Err(CommandError::RESTORE_CHECKSUM)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{End, Hash, List, Set, Zset, integer_text};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// Texts that compress, texts that do not, and integers of every size.
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            vec(0_u8..3, 0..200),
+            vec(any::<u8>(), 0..80),
+            any::<i64>().prop_map(integer_text),
+            (0_u32..63).prop_map(|bits| integer_text(1 << bits)),
+        ]
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let list = vec(text(), 1..400).prop_map(|items| {
+            let mut list = List::default();
+            items.iter().for_each(|item| list.push(End::Right, item));
+            Value::List(list)
+        });
+        let set = vec(text(), 1..300).prop_map(|members| {
+            let mut set = Set::default();
+            members.iter().for_each(|member| drop(set.insert(member)));
+            Value::Set(set)
+        });
+        let zset = vec((text(), any::<i32>()), 1..300).prop_map(|members| {
+            let mut zset = Zset::default();
+            members.iter().for_each(|(member, score)| drop(zset.insert(member, f64::from(*score) / 8.0)));
+            Value::Zset(zset)
+        });
+        let hash = vec((text(), text(), any::<Option<u32>>()), 1..200).prop_map(|fields| {
+            let mut hash = Hash::default();
+            for (field, value, expiry) in &fields {
+                hash.set(field, value);
+                hash.set_expiry(field, expiry.map(u64::from));
+            }
+            Value::Hash(hash)
+        });
+        prop_oneof![text().prop_map(Value::String), list, set, zset, hash]
+    }
+
+    /// Seals a body that need not be one.
+    fn sealed(body: &[u8]) -> Vec<u8> {
+        let mut payload = [body, &format(Version::V9_1).to_le_bytes()].concat();
+        payload.extend_from_slice(&CRC.checksum(&payload).to_le_bytes());
+        payload
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_was_dumped_is_restored(value in value()) {
+            for version in [Version::V8_0, Version::V9_1] {
+                let payload = dump(&value, version);
+                prop_assert_eq!(&restore(&payload, version, 1 << 20), &Ok(value.clone()));
+            }
+        }
+
+        #[test]
+        fn a_damaged_payload_is_an_error_or_a_value(value in value(), at: prop::sample::Index, byte: u8, cut: bool) {
+            let payload = dump(&value, Version::V9_1);
+            let mut body = payload[..payload.len() - 10].to_vec();
+            let at = at.index(body.len());
+            body[at] = byte;
+            if cut {
+                body.truncate(at);
+            }
+            let _ = restore(&sealed(&body), Version::V9_1, 1 << 20);
+        }
+
+        #[test]
+        fn any_bytes_are_an_error_or_a_value(body: Vec<u8>) {
+            let _ = restore(&sealed(&body), Version::V9_1, 1 << 20);
+        }
+    }
+}
