@@ -129,12 +129,16 @@ mod tests {
         });
         let set = vec(text(), 1..300).prop_map(|members| {
             let mut set = Set::default();
-            members.iter().for_each(|member| drop(set.insert(member)));
+            for member in &members {
+                set.insert(member);
+            }
             Value::Set(set)
         });
         let zset = vec((text(), any::<i32>()), 1..300).prop_map(|members| {
             let mut zset = Zset::default();
-            members.iter().for_each(|(member, score)| drop(zset.insert(member, f64::from(*score) / 8.0)));
+            for (member, score) in &members {
+                zset.insert(member, f64::from(*score) / 8.0);
+            }
             Value::Zset(zset)
         });
         let hash = vec((text(), text(), any::<Option<u32>>()), 1..200).prop_map(|fields| {

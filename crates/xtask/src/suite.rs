@@ -36,6 +36,8 @@ const FILES: &[&str] = &[
     "unit/sort",
     "unit/scripting",
     "unit/functions",
+    "unit/hashexpire",
+    "unit/dump",
 ];
 
 const TAGS: &str = "-slow -needs:debug -needs:repl -needs:save -needs:config-maxmemory";
