@@ -54,6 +54,9 @@ pub struct Step {
     pub expect: Option<String>,
     /// As `expect`, for a text of which only a part is the same in every run.
     pub contains: Option<String>,
+    /// What is expected does not arrive before so much time has gone by.
+    #[serde(default)]
+    pub takes_ms: u64,
     /// The server closes the connection.
     #[serde(default)]
     pub ends: bool,
@@ -97,6 +100,7 @@ struct Room<'a> {
 impl Room<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         thread::sleep(Duration::from_millis(step.pause_ms));
+        let started = Instant::now();
         if let Some(line) = &step.send {
             let line =
                 self.clients.iter().enumerate().fold(line.clone(), |line, (at, (_, id))| {
@@ -124,6 +128,9 @@ impl Room<'_> {
             if !got.contains(part.as_str()) {
                 bail!("got {got}");
             }
+        }
+        if started.elapsed() < Duration::from_millis(step.takes_ms) {
+            bail!("it came after {} ms", started.elapsed().as_millis());
         }
         if step.ends
             && let Ok(more) = wire.receive()

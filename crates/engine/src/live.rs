@@ -281,9 +281,8 @@ impl State {
             return Some(Refusal::Error(error));
         }
         let pause = self.live.pause.filter(|pause| pause.holds(self.clock))?;
-        let held = pause.all || command::may_write(session, row);
-        // A client must be able to end the pause that holds everybody up.
-        if held && !row.name.starts_with("client|") {
+        // A pause of everything holds up the UNPAUSE too.
+        if pause.all || command::may_write(session, row) {
             if let Some(link) = &mut session.link {
                 link.wait = Some(Wait::for_the_pause());
             }
