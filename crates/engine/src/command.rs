@@ -178,6 +178,8 @@ pub(crate) struct Ctx<'a> {
     pub config: &'a Config,
     /// How many scripts the cache holds, for INFO.
     pub cached_scripts: usize,
+    #[cfg(feature = "functions")]
+    pub libraries: &'a crate::script::Libraries,
     #[cfg(feature = "live")]
     pub live: &'a mut crate::live::Live,
 }
@@ -328,6 +330,8 @@ pub(crate) fn run_data(state: &mut State, session: &mut Session, row: &Row, args
         clock: state.clock,
         config: &state.config,
         cached_scripts: state.scripts.len(),
+        #[cfg(feature = "functions")]
+        libraries: &state.libraries,
         #[cfg(feature = "live")]
         live: &mut state.live,
     };

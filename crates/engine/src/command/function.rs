@@ -238,10 +238,9 @@ pub(crate) fn stats_while_running(
 }
 
 fn stats_of(state: &State, session: &Session, running: Reply) -> Reply {
-    let functions = state.libraries.iter().map(|library| library.functions.len()).sum();
     let counts = vec![
-        ("libraries_count", Reply::integer(state.libraries.iter().count())),
-        ("functions_count", Reply::integer(functions)),
+        ("libraries_count", Reply::integer(state.libraries.len())),
+        ("functions_count", Reply::integer(state.libraries.functions())),
     ];
     let engines = map(session, vec![("LUA", map(session, counts))]);
     map(session, vec![("running_script", running), ("engines", engines)])

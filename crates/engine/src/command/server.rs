@@ -136,16 +136,28 @@ fn info(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 #[cfg(feature = "live")]
 fn memory_section(ctx: &Ctx<'_>) -> String {
     format!(
-        "# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nnumber_of_cached_scripts:{}\r\n",
+        "# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nnumber_of_cached_scripts:{}\r\n{}",
         super::used_memory(ctx.keyspace, ctx.clock),
         ctx.live.parameters.number("maxmemory"),
-        ctx.cached_scripts
+        ctx.cached_scripts,
+        functions(ctx),
     )
 }
 
 #[cfg(not(feature = "live"))]
 fn memory_section(ctx: &Ctx<'_>) -> String {
-    format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n", ctx.cached_scripts)
+    format!("# Memory\r\nnumber_of_cached_scripts:{}\r\n{}", ctx.cached_scripts, functions(ctx))
+}
+
+#[cfg(feature = "functions")]
+fn functions(ctx: &Ctx<'_>) -> String {
+    let (functions, libraries) = (ctx.libraries.functions(), ctx.libraries.len());
+    format!("number_of_functions:{functions}\r\nnumber_of_libraries:{libraries}\r\n")
+}
+
+#[cfg(not(feature = "functions"))]
+fn functions(_ctx: &Ctx<'_>) -> String {
+    String::new()
 }
 
 #[cfg(feature = "live")]

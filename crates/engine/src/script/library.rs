@@ -32,6 +32,16 @@ impl Libraries {
         self.0.iter()
     }
 
+    /// How many libraries there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many functions all libraries have.
+    pub fn functions(&self) -> usize {
+        self.0.iter().map(|library| library.functions.len()).sum()
+    }
+
     pub fn get(&self, name: &[u8]) -> Option<&Rc<Library>> {
         self.0.iter().find(|library| library.name == name)
     }
