@@ -7,11 +7,7 @@ use emq_verify::server::Server;
 
 /// A script, what the engine answers, and what a server answers.
 const DIFFERENCES: &[(&str, &str, &str)] = &[
-    (
-        "local _, e = pcall(function() local a = 'x' return a + 1 end) return e",
-        r#""user_script:1: attempt to perform arithmetic on a string value""#,
-        r#""user_script:1: attempt to perform arithmetic on local 'a' (a string value)""#,
-    ),
+    ("return tostring(pcall(string.gsub, 'x', '(', ''))", r#""false""#, r#""true""#),
     ("local z = 0 return tostring(-0.0)", r#""-0""#, r#""0""#),
     (
         "return select(2, loadstring(string.dump(function() end)))",

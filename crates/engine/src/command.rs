@@ -12,8 +12,10 @@
 //!   out what only a process has; CONFIG SET keeps what it is told, and only `busy-reply-threshold`, `maxmemory`,
 //!   `min-replicas-to-write` and the limits of encodings change anything; a value counts as encoded by the limits of
 //!   the moment.
-//! - OBJECT IDLETIME is 0 and REFCOUNT 1; a string that APPEND or SETRANGE wrote is `embstr` while it is short.
+//! - OBJECT IDLETIME is 0 and REFCOUNT 1; the encoding of a string follows from its text, also
+//!   after APPEND and SETRANGE (`raw` on a server) and INCRBYFLOAT (`embstr` there).
 //! - FUNCTION LIST shows libraries and functions in the order in which they came, a server in that of hash tables.
+//! - An error quotes what a client sent as UTF-8, with another character for bytes that are none.
 //! - RESTORE knows the forms that 7.2 and later write of the types there are; older ones are a bad format.
 //! - ZRANGEBYLEX over unequal scores, which the manual leaves open, may choose other members.
 //! - SORT leaves elements that compare equal in their order, where a server may exchange them.
@@ -234,7 +236,7 @@ pub(crate) fn run_from_script(
         state.live.stats.rejected(row.name);
         return Err(error);
     }
-    let answer = run_data(state, session, row, &Args::new(argv));
+    let answer = run_data(state, session, row, &Args::new(argv, state.config.version));
     #[cfg(feature = "live")]
     state.live.note_run(row.name, is_error(&answer));
     #[cfg(feature = "live")]
@@ -266,7 +268,7 @@ fn run_row(
     row: &Row,
     argv: &[&[u8]],
 ) -> Result<Reply, Interrupt> {
-    let args = Args::new(argv);
+    let args = Args::new(argv, engine.version());
     // A script is shown before what it calls, all else once it has been run.
     #[cfg(feature = "live")]
     if row.flags.contains(Flags::SKIP_MONITOR) && matches!(row.run, Run::Control(_)) {
@@ -369,6 +371,11 @@ fn unknown_command(name: &[u8], args: &[&[u8]]) -> CommandError {
         quoted.push_str("' ");
     }
     CommandError::UnknownCommand { name: printable(name, QUOTED_BYTES), args: quoted }
+}
+
+/// What a client sent, as Valkey puts it into an error.
+fn quoted(text: &[u8]) -> String {
+    printable(text, usize::MAX)
 }
 
 /// At most `limit` bytes of `text`, up to its first zero byte, on one line: an error is one line.

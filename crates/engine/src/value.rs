@@ -22,7 +22,9 @@ pub use zset::Zset;
 pub(crate) use extended::Extended;
 #[cfg(feature = "list")]
 pub(crate) use list::End;
-pub(crate) use number::{integer_text, parse_decimal, parse_float, parse_integer, score_text, shortest_text};
+pub(crate) use number::{
+    integer_text, parse_decimal, parse_float, parse_hexadecimal, parse_integer, score_text, shortest_text,
+};
 pub(crate) use zset::{LexBound, ScoreBound};
 
 /// What a key can hold.

@@ -1,11 +1,12 @@
 //! Compiles Lua 5.4 from the C sources inside the `lua-src` crate.
 //!
 //! mlua's `vendored` would do that for native targets, but its build refuses wasm32-unknown-unknown and takes
-//! no edits. So one build serves both: the same files, the same edits ([`source`]), and for wasm also the few
+//! no edits. So one build serves both: the same files, the same edits ([`edits`]), and for wasm also the few
 //! C functions that the platform lacks (`csrc/wasm`).
 
 #![expect(clippy::print_stdout, reason = "a build script talks to cargo by printing")]
 
+mod edits;
 mod source;
 mod toolchain;
 

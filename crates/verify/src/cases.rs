@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use echomq_core::WireError;
+use echomq_core::{Scripts, WireError};
 use serde::Deserialize;
 
 pub use clients::{Clients, EngineClients, ServerClients};
@@ -39,6 +39,9 @@ pub struct Case {
     pub protocol: u8,
     /// The first release that answers so, such as `9.0`; older servers are left out.
     pub since: Option<String>,
+    /// Loads the eight scripts of `lua/` first; a word such as `@claim` then stands for a script's digest.
+    #[serde(default)]
+    pub queue: bool,
     pub steps: Vec<Step>,
 }
 
@@ -140,6 +143,14 @@ pub fn run(case: &Case, clients: &mut dyn Clients) -> Result<(usize, Vec<Differe
 pub fn play(case: &Case, clients: &mut dyn Clients) -> Result<Vec<String>, WireError> {
     clients.disconnect();
     clients.call(0, &[b"FLUSHALL"])?;
+    let scripts = if case.queue { Scripts::bundled().all().to_vec() } else { Vec::new() };
+    for script in &scripts {
+        clients.call(0, &[b"SCRIPT", b"LOAD", script.source().as_bytes()])?;
+    }
+    let digest = |word: &[u8]| {
+        let named = scripts.iter().find(|script| word.strip_prefix(b"@") == Some(script.name().as_bytes()));
+        named.map_or(word.to_vec(), |script| script.sha().as_bytes().to_vec())
+    };
     let mut greeted = Vec::new();
     let mut answers = Vec::new();
     for step in &case.steps {
@@ -151,6 +162,7 @@ pub fn play(case: &Case, clients: &mut dyn Clients) -> Result<Vec<String>, WireE
             clients.pass(Duration::from_millis(step.advance_ms))?;
         }
         let argv = split(&step.send).ok_or_else(|| WireError(format!("unbalanced quotes: {}", step.send)))?;
+        let argv: Vec<Vec<u8>> = argv.iter().map(|word| digest(word)).collect();
         let argv: Vec<&[u8]> = argv.iter().map(Vec::as_slice).collect();
         answers.push(clients.call(step.client, &argv)?.to_string());
     }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod call;
+mod fuzz;
 mod keys;
 mod parity;
 mod rung;
@@ -22,6 +23,7 @@ pub enum Command {
     Keys(keys::Keys),
     Sha(sha::Sha),
     Parity(parity::Parity),
+    Fuzz(fuzz::Fuzz),
     Bench(bench::Bench),
 }
 
@@ -56,6 +58,7 @@ impl Command {
             Command::Keys(command) => command.run(console),
             Command::Sha(command) => command.run(console),
             Command::Parity(command) => command.run(console),
+            Command::Fuzz(command) => command.run(console),
             Command::Bench(command) => command.run(console),
         }
     }

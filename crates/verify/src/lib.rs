@@ -14,6 +14,7 @@
 //! ```
 
 pub mod cases;
+pub mod fuzz;
 pub mod on;
 pub mod resp;
 pub mod serve;

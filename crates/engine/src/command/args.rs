@@ -1,18 +1,25 @@
 //! Typed reading of argv.
 
 use crate::clock::Clock;
+use crate::engine::Version;
 use crate::error::CommandError;
-use crate::value::{parse_float, parse_integer};
+use crate::value::{parse_float, parse_hexadecimal, parse_integer};
 
 /// The arguments of one call; index 0 is the command's name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Args<'a> {
     argv: &'a [&'a [u8]],
+    version: Version,
 }
 
 impl<'a> Args<'a> {
-    pub fn new(argv: &'a [&'a [u8]]) -> Args<'a> {
-        Args { argv }
+    /// `version` decides how numbers are read.
+    pub fn new(argv: &'a [&'a [u8]], version: Version) -> Args<'a> {
+        Args { argv, version }
+    }
+
+    pub fn is_8_0(&self) -> bool {
+        self.version == Version::V8_0
     }
 
     pub fn len(&self) -> usize {
@@ -33,14 +40,23 @@ impl<'a> Args<'a> {
         parse_integer(self.bytes(at)?).ok_or(CommandError::NotInteger)
     }
 
+    /// An integer that can be negated.
+    pub fn signed(&self, at: usize) -> Result<i64, CommandError> {
+        let n = self.integer(at)?;
+        if n == i64::MIN { Err(CommandError::SIGNED_RANGE) } else { Ok(n) }
+    }
+
     /// An integer that is not negative.
     pub fn positive(&self, at: usize) -> Result<usize, CommandError> {
         let n = self.integer(at).map_err(|_| CommandError::NOT_POSITIVE)?;
         usize::try_from(n).map_err(|_| CommandError::NOT_POSITIVE)
     }
 
+    /// 8.0 reads hexadecimal numbers, too.
     pub fn float(&self, at: usize) -> Result<f64, CommandError> {
-        parse_float(self.bytes(at)?).ok_or(CommandError::NotFloat)
+        let text = self.bytes(at)?;
+        let hexadecimal = || parse_hexadecimal(text).filter(|_| self.is_8_0());
+        parse_float(text).or_else(hexadecimal).ok_or(CommandError::NotFloat)
     }
 
     /// The argument at `at` is this word, in whatever case.
@@ -112,14 +128,15 @@ pub(crate) fn counted_keys<'a>(args: &Args<'a>, at: usize) -> Result<(&'a [&'a [
 
 /// `COUNT n` at `at`, and nothing after it; 1 when it is not there.
 pub(crate) fn pop_count(args: &Args<'_>, at: usize) -> Result<usize, CommandError> {
-    match args.len().saturating_sub(at) {
-        0 => Ok(1),
-        2 if args.is(at, "COUNT") => {
-            let count = args.integer(at + 1).ok().and_then(|n| usize::try_from(n).ok());
-            count.filter(|&n| n > 0).ok_or(CommandError::COUNT_POSITIVE)
-        }
-        _ => Err(CommandError::Syntax),
+    if args.len() <= at {
+        return Ok(1);
     }
+    if !args.is_with_value(at, "COUNT") {
+        return Err(CommandError::Syntax);
+    }
+    let count = args.integer(at + 1).ok().and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
+    let count = count.ok_or(CommandError::COUNT_POSITIVE)?;
+    if args.len() > at + 2 { Err(CommandError::Syntax) } else { Ok(count) }
 }
 
 /// `LIMIT n` from `at` on; no limit is the largest one.

@@ -65,11 +65,11 @@ fn setinfo(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     } else if args.is(2, "LIB-VER") {
         &mut library.version
     } else {
-        let option = String::from_utf8_lossy(option);
+        let option = super::quoted(option);
         return Err(CommandError::other(format!("ERR Unrecognized option '{option}'")));
     };
     if !is_plain(value) {
-        let option = String::from_utf8_lossy(option);
+        let option = super::quoted(option);
         let text = format!("ERR {option} cannot contain spaces, newlines or special characters.");
         return Err(CommandError::other(text));
     }

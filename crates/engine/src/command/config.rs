@@ -65,11 +65,11 @@ fn set(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn unknown(name: &[u8]) -> CommandError {
-    let name = String::from_utf8_lossy(name);
+    let name = super::quoted(name);
     CommandError::other(format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'"))
 }
 
 fn refused(name: &[u8], reason: &str) -> CommandError {
-    let name = String::from_utf8_lossy(name);
+    let name = super::quoted(name);
     CommandError::other(format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {reason}"))
 }

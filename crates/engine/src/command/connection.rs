@@ -80,7 +80,7 @@ fn hello(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
             name = Some(args.bytes(at + 1)?);
             at += 2;
         } else {
-            let option = String::from_utf8_lossy(args.bytes(at)?);
+            let option = super::quoted(args.bytes(at)?);
             return Err(CommandError::other(format!("ERR Syntax error in HELLO option '{option}'")));
         }
     }

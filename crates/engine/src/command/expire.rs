@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::keys::{READ_1, WRITE_1};
-use super::{Answer, Args, Ctx, Flags, Row, data};
+use super::{Answer, Args, Ctx, Flags, Row, data, quoted};
 use crate::clock::Clock;
 use crate::error::CommandError;
 use crate::reply::Reply;
@@ -117,7 +117,7 @@ impl Conditions {
             match known.into_iter().find(|(word, _)| args.is(at, word)) {
                 Some((_, flag)) => *flag = true,
                 None => {
-                    let option = String::from_utf8_lossy(args.bytes(at)?);
+                    let option = quoted(args.bytes(at)?);
                     return Err(CommandError::other(format!("ERR Unsupported option {option}")));
                 }
             }

@@ -65,7 +65,7 @@ fn load(engine: &mut Engine, _session: &mut Session, args: &Args<'_>) -> Result<
     let last = args.len() - 1;
     for at in 2..last {
         if !args.is(at, "REPLACE") {
-            let option = String::from_utf8_lossy(args.bytes(at)?);
+            let option = super::quoted(args.bytes(at)?);
             return Err(CommandError::other(format!("ERR Unknown option given: {option}")).into());
         }
     }
@@ -112,7 +112,7 @@ fn list(engine: &mut Engine, session: &mut Session, args: &Args<'_>) -> Result<R
             let name = args.bytes(at).map_err(|_| CommandError::LIBRARY_NAME_MISSING)?;
             pattern = Some(name.to_ascii_lowercase());
         } else {
-            let argument = String::from_utf8_lossy(args.bytes(at)?);
+            let argument = super::quoted(args.bytes(at)?);
             return Err(CommandError::other(format!("ERR Unknown argument {argument}")).into());
         }
         at += 1;

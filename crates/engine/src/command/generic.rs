@@ -151,7 +151,7 @@ fn scan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     if let Some(name) = options.type_name
         && !TYPES.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
     {
-        let name = String::from_utf8_lossy(name);
+        let name = super::quoted(name);
         return Err(CommandError::other(format!("ERR unknown type name '{name}'")));
     }
     ctx.count_steps(ctx.keyspace.size(ctx.db()));

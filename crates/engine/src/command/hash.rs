@@ -2,7 +2,7 @@
 
 use super::float_sum::{check_finite, float_sum};
 use super::keys::{READ_1, WRITE_1};
-use super::random::{choose, push_pair, random_count};
+use super::random::{choose, count_and_word, push_pair};
 use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
@@ -143,14 +143,9 @@ fn hrandfield(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         let pair = ctx.read::<Hash>(key)?.and_then(|hash| hash.pair_at(at));
         return Ok(value_or_nil(pair.map(|(field, _)| field)));
     }
-    let count = random_count(args, 2)?;
-    let with_values = match args.len() {
-        3 => false,
-        4 if args.is(3, "WITHVALUES") => true,
-        _ => return Err(CommandError::Syntax),
-    };
+    let (count, with_values) = count_and_word(args, "WITHVALUES")?;
     let len = ctx.read::<Hash>(key)?.map_or(0, Hash::len);
-    let chosen = choose(ctx.keyspace, len, count);
+    let chosen = choose(ctx.keyspace, len, count)?;
     let resp3 = ctx.is_resp3();
     let Some(hash) = ctx.read::<Hash>(key)? else { return Ok(Reply::Array(Vec::new())) };
     let mut items = Vec::new();

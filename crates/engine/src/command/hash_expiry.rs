@@ -43,7 +43,7 @@ const NOT_MET: i64 = 0;
 const DONE: i64 = 1;
 const EXPIRED: i64 = 2;
 
-/// Where FIELDS is, from `start` on, which ends the options.
+/// Where FIELDS is, from `start` on, which ends the options. (HGETEX and HSETEX take even a key of that name for it.)
 fn fields_at(args: &Args<'_>, start: usize) -> Result<usize, CommandError> {
     (start..args.len() - 1).find(|&at| args.is(at, "FIELDS")).ok_or(CommandError::NUMFIELDS)
 }
@@ -182,9 +182,9 @@ fn apply(hash: &mut Hash, field: &[u8], expiry: Option<Option<u64>>, now_ms: u64
 }
 
 fn hgetex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let end = fields_at(args, 2)?;
+    let end = fields_at(args, 1)?;
     let (mut change, mut has_option) = (Change::Keep, false);
-    let mut at = 2;
+    let mut at = end.min(2);
     while at < end {
         at += change.read(args, at, ("PERSIST", Change::Clear), !has_option).ok_or(CommandError::Syntax)?;
         has_option = true;
@@ -254,9 +254,9 @@ impl Presence {
 }
 
 fn hsetex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let end = fields_at(args, 2)?;
+    let end = fields_at(args, 1)?;
     let (mut change, mut has_option, mut presence) = (Change::Clear, false, Presence::default());
-    let mut at = 2;
+    let mut at = end.min(2);
     while at < end {
         if let Some(taken) = change.read(args, at, ("KEEPTTL", Change::Keep), !has_option) {
             has_option = true;

@@ -175,10 +175,7 @@ impl LposOptions {
         let mut at = 3;
         while at < args.len() {
             if args.is_with_value(at, "RANK") {
-                options.rank = args.integer(at + 1)?;
-                if options.rank == i64::MIN {
-                    return Err(CommandError::SIGNED_RANGE);
-                }
+                options.rank = args.signed(at + 1)?;
                 if options.rank == 0 {
                     return Err(CommandError::LPOS_RANK_ZERO);
                 }
@@ -225,7 +222,8 @@ fn lpos(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 fn lset(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let (key, item) = (args.bytes(1)?, args.bytes(3)?);
     let list = ctx.write::<List>(key)?.ok_or(CommandError::NoSuchKey)?;
-    let at = position(args.integer(2)?, list.len());
+    // A server takes the index for one of 32 bits here, and here only.
+    let at = position(i64::from(args.integer(2)? as i32), list.len());
     if !at.is_some_and(|at| list.set(at, item)) {
         return Err(CommandError::INDEX);
     }
@@ -255,7 +253,7 @@ fn linsert(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn lrem(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
-    let (key, item, count) = (args.bytes(1)?, args.bytes(3)?, args.integer(2)?);
+    let (key, item, count) = (args.bytes(1)?, args.bytes(3)?, args.signed(2)?);
     let end = if count < 0 { End::Right } else { End::Left };
     let limit = match usize::try_from(count.unsigned_abs()) {
         Ok(0) | Err(_) => usize::MAX,

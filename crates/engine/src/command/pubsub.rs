@@ -24,12 +24,10 @@ const SUBSCRIBE: Flags = Flags::PUBSUB.union(Flags::NOSCRIPT).union(Flags::ANYTI
 const LOOK: Flags = Flags::PUBSUB.union(Flags::ANYTIME);
 
 const PUBSUB: &[Row] = &[
-    data("pubsub|channels", -2, LOOK, NONE, |ctx, args| channels(args, &ctx.live.channels, "channels")),
+    data("pubsub|channels", -2, LOOK, NONE, |ctx, args| channels(args, &ctx.live.channels)),
     data("pubsub|numsub", -2, LOOK, NONE, |ctx, args| numbers(args, &ctx.live.channels)),
     data("pubsub|numpat", 2, LOOK, NONE, |ctx, _| Ok(Reply::integer(ctx.live.patterns.len()))),
-    data("pubsub|shardchannels", -2, LOOK, NONE, |ctx, args| {
-        channels(args, &ctx.live.shard_channels, "shardchannels")
-    }),
+    data("pubsub|shardchannels", -2, LOOK, NONE, |ctx, args| channels(args, &ctx.live.shard_channels)),
     data("pubsub|shardnumsub", -2, LOOK, NONE, |ctx, args| numbers(args, &ctx.live.shard_channels)),
     data("pubsub|help", 2, Flags::ANYTIME, NONE, |_, _| Ok(super::help("PUBSUB", PUBSUB))),
 ];
@@ -136,11 +134,11 @@ fn confirm(ctx: &mut Ctx<'_>, what: &str, name: Reply, kind: &Kind) -> Reply {
     confirmation
 }
 
-fn channels(args: &Args<'_>, topics: &Topics, name: &str) -> Answer {
+fn channels(args: &Args<'_>, topics: &Topics) -> Answer {
     let pattern = match args.len() {
         2 => None,
         3 => Some(args.bytes(2)?),
-        _ => return Err(wrong_subcommand(name)),
+        _ => return Err(wrong_subcommand(args.bytes(1)?)),
     };
     let names = topics.iter().map(|(name, _)| name);
     let names = names.filter(|name| pattern.is_none_or(|pattern| matches(pattern, name)));
@@ -155,7 +153,8 @@ fn numbers(args: &Args<'_>, topics: &Topics) -> Answer {
     Ok(Reply::Array(numbers.collect()))
 }
 
-fn wrong_subcommand(name: &str) -> CommandError {
+fn wrong_subcommand(name: &[u8]) -> CommandError {
+    let name = super::quoted(name);
     CommandError::other(format!(
         "ERR unknown subcommand or wrong number of arguments for '{name}'. Try PUBSUB HELP."
     ))

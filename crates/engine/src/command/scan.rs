@@ -104,12 +104,23 @@ pub(super) fn read_cursor(args: &Args<'_>, at: usize) -> Result<u64, CommandErro
     parse_cursor(args.bytes(at)?).ok_or(CommandError::CURSOR)
 }
 
-/// As strtoul reads a whole argument: an unsigned number of 64 bits.
+/// A plain integer, or what strtoul reads up to the first zero byte: after spaces an unsigned number of 64 bits, whose
+/// sign turns it around.
 fn parse_cursor(text: &[u8]) -> Option<u64> {
     if let Some(n) = parse_integer(text) {
         return u64::try_from(n).ok();
     }
-    std::str::from_utf8(text).ok()?.parse().ok()
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    let (negative, digits) = match text.trim_ascii_start() {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(if negative { number.wrapping_neg() } else { number })
 }
 
 /// How many stars a pattern may have.

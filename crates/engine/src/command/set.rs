@@ -2,7 +2,7 @@
 
 use super::args::cardinality_limit;
 use super::keys::{READ_1, READ_ALL, READ_COUNTED_1, WRITE_1, WRITE_1_READ_REST, WRITE_1_WRITE_2};
-use super::random::{choose, random_count};
+use super::random::choose;
 use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
@@ -97,7 +97,7 @@ fn spop(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     };
     let len = ctx.read::<Set>(key)?.map_or(0, Set::len);
     let wanted = i64::try_from(count.unwrap_or(1)).unwrap_or(i64::MAX);
-    let chosen = choose(ctx.keyspace, len, wanted);
+    let chosen = choose(ctx.keyspace, len, wanted)?;
     let mut taken = Vec::new();
     if let Some(set) = ctx.write::<Set>(key)? {
         taken.extend(chosen.into_iter().filter_map(|at| set.at(at).map(|member| member.into_owned())));
@@ -117,11 +117,11 @@ fn srandmember(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     let key = args.bytes(1)?;
     let count = match args.len() {
         2 => None,
-        3 => Some(random_count(args, 2)?),
+        3 => Some(args.signed(2)?),
         _ => return Err(CommandError::Syntax),
     };
     let len = ctx.read::<Set>(key)?.map_or(0, Set::len);
-    let chosen = choose(ctx.keyspace, len, count.unwrap_or(1));
+    let chosen = choose(ctx.keyspace, len, count.unwrap_or(1))?;
     let set = ctx.read::<Set>(key)?;
     let mut members = chosen.into_iter().filter_map(|at| set?.at(at)).map(Reply::bulk);
     Ok(match count {

@@ -12,7 +12,7 @@ use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::engine::Version;
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{End, Hash, List, Value, parse_float};
+use crate::value::{End, Hash, List, Value, Zset, parse_float};
 
 pub(super) const ROWS: &[Row] = &[
     data("sort", -2, Flags::GROW.union(Flags::MOVABLE_KEYS), SORT, |ctx, args| sort(ctx, args, true)),
@@ -96,7 +96,11 @@ fn sort(ctx: &mut Ctx<'_>, args: &Args<'_>, can_store: bool) -> Answer {
 
 /// The elements in their own order. The order of a set means nothing, so where it would show in data or in what a
 /// script does, a set is sorted whatever was asked for.
-fn elements(ctx: &Ctx<'_>, key: &[u8], options: &mut Options<'_>) -> Result<Vec<Vec<u8>>, CommandError> {
+fn elements(ctx: &mut Ctx<'_>, key: &[u8], options: &mut Options<'_>) -> Result<Vec<Vec<u8>>, CommandError> {
+    // A server sorts a sorted set as a skiplist, and leaves it one.
+    if let Ok(Some(zset)) = ctx.write::<Zset>(key) {
+        zset.widen();
+    }
     let Some(entry) = ctx.entry(key) else { return Ok(Vec::new()) };
     let backwards = options.keeps_order() && options.descending;
     Ok(match &*entry.value {
@@ -178,12 +182,12 @@ fn before_zero(mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// 8.0 reads as C's strtod does: spaces in front, hexadecimal numbers, nothing at all for 0, up to a zero byte.
+/// Up to a zero byte. 8.0 reads as C's strtod does: spaces in front, hexadecimal numbers, nothing at all for 0.
 fn parse_score(text: &[u8], version: Version) -> Option<f64> {
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     if version == Version::V9_1 {
         return parse_float(text);
     }
-    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     let (x, taken) = lua54::num::strtod(text);
     let whole = taken == text.len();
     let out_of_range =

@@ -4,7 +4,6 @@ use super::expire::{Moment, read_moment};
 use super::float_sum::float_sum;
 use super::keys::{READ_1, READ_ALL, WRITE_1, WRITE_COUNTED_PAIRS, WRITE_PAIRS};
 use super::{Answer, Args, Ctx, Flags, Row, data};
-use crate::engine::Version;
 use crate::error::CommandError;
 use crate::reply::Reply;
 use crate::value::{Value, integer_text, parse_integer};
@@ -81,7 +80,7 @@ impl<'a> SetOptions<'a> {
             } else if args.is(at, "XX") && (condition_free || matches!(options.condition, Condition::Present))
             {
                 options.condition = Condition::Present;
-            } else if can_get && args.is_with_value(at, "IFEQ") && condition_free {
+            } else if can_get && args.is_with_value(at, "IFEQ") && condition_free && !args.is_8_0() {
                 at += 1;
                 options.condition = Condition::Equal(args.bytes(at)?);
             } else if can_get && args.is(at, "GET") {
@@ -177,7 +176,7 @@ fn getex(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
             return Err(CommandError::Syntax);
         }
     }
-    if ctx.config.version == Version::V8_0 && ctx.entry(key).is_none() {
+    if args.is_8_0() && ctx.read::<Vec<u8>>(key)?.is_none() {
         return Ok(Reply::Nil);
     }
     let expires_ms = expiry.map(|expiry| expiry.resolve(ctx, args, "getex")).transpose()?;

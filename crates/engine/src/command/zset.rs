@@ -2,12 +2,12 @@
 
 use super::args::{counted_keys, pop_count, read_timeout};
 use super::keys::{READ_1, WRITE_1, WRITE_ALL_BUT_LAST, WRITE_COUNTED_1, WRITE_COUNTED_2};
-use super::random::{choose, push_pair, random_count};
+use super::random::{choose, count_and_word, push_pair};
 use super::scan::{Page, ScanOptions, read_cursor};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
 use crate::reply::Reply;
-use crate::value::{Zset, parse_decimal, score_text};
+use crate::value::{Zset, parse_decimal, parse_hexadecimal, score_text};
 
 pub(super) const ROWS: &[Row] = &[
     data("zadd", -4, Flags::GROW_FAST, WRITE_1, zadd),
@@ -303,14 +303,9 @@ fn zrandmember(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
         let item = ctx.read::<Zset>(key)?.and_then(|zset| zset.at(at));
         return Ok(item.map_or(Reply::Nil, |(member, _)| Reply::bulk(member)));
     }
-    let count = random_count(args, 2)?;
-    let with_scores = match args.len() {
-        3 => false,
-        4 if args.is(3, "WITHSCORES") => true,
-        _ => return Err(CommandError::Syntax),
-    };
+    let (count, with_scores) = count_and_word(args, "WITHSCORES")?;
     let len = ctx.read::<Zset>(key)?.map_or(0, Zset::len);
-    let chosen = choose(ctx.keyspace, len, count);
+    let chosen = choose(ctx.keyspace, len, count)?;
     let Some(zset) = ctx.read::<Zset>(key)? else { return Ok(Reply::Array(Vec::new())) };
     let mut items = Vec::new();
     for (member, score) in chosen.into_iter().filter_map(|at| zset.at(at)) {
@@ -330,18 +325,20 @@ fn zscan(ctx: &mut Ctx<'_>, args: &Args<'_>) -> Answer {
     for (member, score) in page.items.iter().filter(|(member, _)| options.admits(member)) {
         items.push(Reply::bulk(*member));
         if !options.brief {
-            // Text in both protocols.
-            items.push(Reply::bulk(score_text(*score)));
+            // Text in both protocols; a skiplist's in 17 digits.
+            items.push(Reply::bulk(if whole { score_text(*score) } else { lua54::num::g17(*score) }));
         }
     }
     Ok(Page::reply(page.cursor, items))
 }
 
-/// One end of a range of scores: nothing counts as 0, and what is out of range as infinite.
-pub(super) fn bound(text: &[u8]) -> Option<f64> {
+/// One end of a range of scores: nothing counts as 0, and what is out of range as infinite. 8.0 reads on as C does.
+pub(super) fn bound(text: &[u8], is_8_0: bool) -> Option<f64> {
     if text.is_empty() {
         return Some(0.0);
     }
-    let x = parse_decimal(text)?;
+    let text = if is_8_0 { text.trim_ascii_start() } else { text };
+    let hexadecimal = || parse_hexadecimal(text).filter(|_| is_8_0);
+    let x = parse_decimal(text).or_else(hexadecimal)?;
     (!x.is_nan()).then_some(x)
 }

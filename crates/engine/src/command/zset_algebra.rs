@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::reply::Reply;
 #[cfg(feature = "set")]
 use crate::value::Set;
-use crate::value::{Value, Zset, parse_float};
+use crate::value::{Value, Zset};
 
 pub(super) const ROWS: &[Row] =
     &[data("zunion", -3, SHOW, READ_COUNTED_1, |ctx, args| show(ctx, args, Operation::Union, "zunion"))];
@@ -151,7 +151,7 @@ impl<'a> Query<'a> {
         while option < args.len() {
             if weighs && args.is(option, "WEIGHTS") && args.len() - option > count {
                 for (source, at) in query.sources.iter_mut().zip(option + 1..) {
-                    source.1 = parse_float(args.bytes(at)?).ok_or(CommandError::WEIGHT_NOT_FLOAT)?;
+                    source.1 = args.float(at).map_err(|_| CommandError::WEIGHT_NOT_FLOAT)?;
                 }
                 option += 1 + count;
             } else if weighs && args.is_with_value(option, "AGGREGATE") {
@@ -180,7 +180,7 @@ impl<'a> Query<'a> {
     }
 
     fn union(&self) -> Zset {
-        let mut result = Zset::default();
+        let mut result = Zset::wide();
         for (source, weight) in &self.sources {
             for (member, score) in source.items() {
                 let score = nan_to_zero(score * weight);
@@ -192,7 +192,7 @@ impl<'a> Query<'a> {
     }
 
     fn intersection(&self) -> Zset {
-        let mut result = Zset::default();
+        let mut result = Zset::wide();
         let Some(((first, weight), others)) = self.sources.split_first() else { return result };
         for (member, score) in first.items() {
             let first_score = nan_to_zero(score * weight);
@@ -209,7 +209,7 @@ impl<'a> Query<'a> {
     }
 
     fn difference(&self) -> Zset {
-        let mut result = Zset::default();
+        let mut result = Zset::wide();
         let Some(((first, _), others)) = self.sources.split_first() else { return result };
         for (member, score) in first.items() {
             if others.iter().all(|(source, _)| source.score(&member).is_none()) {
@@ -246,7 +246,7 @@ fn show(ctx: &mut Ctx<'_>, args: &Args<'_>, operation: Operation, name: &str) ->
 }
 
 fn store_result(ctx: &mut Ctx<'_>, args: &Args<'_>, operation: Operation, name: &str) -> Answer {
-    let result = Query::read(ctx, args, 2, operation, name)?.result(operation);
+    let result = Query::read(ctx, args, 2, operation, name)?.result(operation).packed();
     Ok(store(ctx, args.bytes(1)?, result))
 }
 

@@ -84,7 +84,7 @@ impl<'a> Ends<'a> {
         let (first, second) = (args.bytes(at)?, args.bytes(at + 1)?);
         let (low, high) = if reverse { (second, first) } else { (first, second) };
         if by == By::Score {
-            let bound = |text| score_bound(text).ok_or(CommandError::MIN_MAX_FLOAT);
+            let bound = |text| score_bound(text, args.is_8_0()).ok_or(CommandError::MIN_MAX_FLOAT);
             Ok(Ends::Score(bound(low)?, bound(high)?))
         } else {
             let bound = |text| lex_bound(text).ok_or(CommandError::MIN_MAX_LEX);
@@ -102,12 +102,13 @@ impl<'a> Ends<'a> {
     }
 }
 
-fn score_bound(text: &[u8]) -> Option<ScoreBound> {
+fn score_bound(text: &[u8], is_8_0: bool) -> Option<ScoreBound> {
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     let (text, exclusive) = match text {
         [b'(', rest @ ..] => (rest, true),
         _ => (text, false),
     };
-    Some(ScoreBound { score: bound(text)?, exclusive })
+    Some(ScoreBound { score: bound(text, is_8_0)?, exclusive })
 }
 
 fn lex_bound(text: &[u8]) -> Option<LexBound<'_>> {
@@ -156,6 +157,17 @@ impl<'a> Query<'a> {
         Ok(Query { ends: Ends::read(args, at, by, reverse)?, reverse, offset, limit, with_scores })
     }
 
+    /// How many of the `len` in the range come before the first. A negative offset skips everything of a listpack, and
+    /// counts from the end in a skiplist.
+    fn skip(&self, len: usize, is_skiplist: bool) -> usize {
+        let from_end = usize::try_from(self.offset.unsigned_abs()).unwrap_or(usize::MAX);
+        match usize::try_from(self.offset) {
+            Ok(skip) => skip.min(len),
+            Err(_) if is_skiplist => len.checked_sub(from_end).unwrap_or(len),
+            Err(_) => len,
+        }
+    }
+
     /// The positions that the query selects; to be walked backwards when it is reversed.
     fn positions(&self, zset: &Zset) -> Range<usize> {
         if let Ends::Rank(start, end) = self.ends {
@@ -164,8 +176,7 @@ impl<'a> Query<'a> {
             return if self.reverse { mirror(range.end)..mirror(range.start) } else { range };
         }
         let range = self.ends.positions(zset);
-        // A negative offset skips everything.
-        let skip = usize::try_from(self.offset).unwrap_or(usize::MAX).min(range.len());
+        let skip = self.skip(range.len(), zset.encoding() == "skiplist");
         let left = range.len() - skip;
         let keep = usize::try_from(self.limit).map_or(left, |limit| limit.min(left));
         if self.reverse {

@@ -60,7 +60,7 @@ impl<'a> Busy<'a> {
                 Ok(command::stats_while_running(state, &session, call, self.spent_us / 1000))
             }
             Ok(row) if row.flags.contains(Flags::ALLOW_BUSY) && !matches!(row.run, Run::Control(_)) => {
-                command::run_data(state, &mut session, row, &Args::new(argv))
+                command::run_data(state, &mut session, row, &Args::new(argv, state.config.version))
             }
             Ok(row) => Err(command::refuse_row(&mut session, row, refusal)),
             Err(error) => Err(command::refuse(&mut session, error)),

@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use lua54::ffi;
 
 use super::call;
-use super::convert::one_line;
 use super::sandbox::functions;
 use super::shared::Shared;
 use super::vm::{Body, Call, Raise, push_bytes, set_field};
@@ -76,11 +75,21 @@ fn numbers(lua: *mut ffi::lua_State, list: &[(&str, f64)]) {
 fn error_reply(call: &Call) -> Result<c_int, Raise> {
     let Some(text) = single_string(call) else { return Ok(1) };
     // A class of its own is a first word; without one the error is an ERR.
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = text.strip_prefix(b"-").unwrap_or(text);
-    let class: &[u8] = if text.contains(&b' ') { b"" } else { b"ERR " };
-    let text = one_line([class, text].concat());
-    push_field(call, "err", text);
+    let text = &text[..text.len() - count_ends(text.iter().rev())];
+    let (class, text) = match text.iter().position(|&byte| byte == b' ') {
+        Some(space) => (&text[..space], &text[space + 1..]),
+        None => (&b"ERR"[..], text),
+    };
+    let text = &text[count_ends(text.iter())..];
+    push_field(call, "err", [class, b" ", text].concat());
     Ok(1)
+}
+
+/// How many line ends there are in front.
+fn count_ends<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
+    bytes.take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
 }
 
 fn status_reply(call: &Call) -> Result<c_int, Raise> {
@@ -97,7 +106,7 @@ fn single_string(call: &Call) -> Option<&[u8]> {
     {
         return Some(text);
     }
-    super::convert::push_error(call.lua, b"ERR wrong number or type of arguments");
+    super::convert::push_refusal(call.lua, b"ERR wrong number or type of arguments");
     None
 }
 

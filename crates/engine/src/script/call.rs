@@ -48,6 +48,12 @@ fn push_kept(call: &Call) -> Result<(), Raise> {
     if cfg!(feature = "libraries") {
         call.charge(steps(reply))?;
     }
+    if let Reply::Error(text) = reply
+        && Words::of(shared.config.version).refuse_arguments(text)
+    {
+        convert::push_refusal(call.lua, text);
+        return Ok(());
+    }
     convert::push_reply(call.lua, reply, protocol).map_err(|()| Raise::text("reached lua stack limit"))
 }
 
@@ -169,6 +175,11 @@ impl Words {
             Version::V8_0 => &V8_0,
             Version::V9_1 => &V9_1,
         }
+    }
+
+    /// Whether this is said before there is a command that could fail.
+    fn refuse_arguments(&self, text: &[u8]) -> bool {
+        text == self.no_arguments.as_bytes() || text == self.bad_argument.as_bytes()
     }
 }
 

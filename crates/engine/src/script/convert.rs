@@ -10,6 +10,7 @@ use lua54::ffi;
 
 use super::shared::Shared;
 use super::vm::{bytes_at, push_bytes, push_table, set_field, truncate};
+use crate::engine::Version;
 use crate::reply::Reply;
 use crate::session::Protocol;
 
@@ -50,6 +51,11 @@ pub(super) fn push_reply(lua: *mut ffi::lua_State, reply: &Reply, protocol: Prot
         }
     }
     Ok(())
+}
+
+/// The table for an error that no command gave.
+pub(super) fn push_refusal(lua: *mut ffi::lua_State, text: &[u8]) {
+    push_tagged(lua, b"err", |lua| push_bytes(lua, text));
 }
 
 /// The table that `redis.pcall` returns for an error.
@@ -170,12 +176,15 @@ impl Reader<'_> {
 
     fn special(&self, depth: usize) -> Option<Reply> {
         self.text_field(Field::Err)
-            .map(|text| Reply::Error(one_line(text)))
+            .map(|text| {
+                let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
+                Reply::Error(one_line(text[..end].to_vec()))
+            })
             .or_else(|| self.text_field(Field::Ok).map(|text| Reply::Status(one_line(text).into())))
             .or_else(|| self.double())
             .or_else(|| self.map(depth))
             .or_else(|| self.set(depth))
-            .or_else(|| self.text_field(Field::BigNumber).map(|text| self.big_number(one_line(text))))
+            .or_else(|| self.text_field(Field::BigNumber).map(|text| self.big_number(text)))
             .or_else(|| self.verbatim())
     }
 
@@ -209,6 +218,10 @@ impl Reader<'_> {
     }
 
     fn big_number(&self, text: Vec<u8>) -> Reply {
+        let text = match self.shared.config.version {
+            Version::V8_0 => without_line_ends(text),
+            Version::V9_1 => one_line(text),
+        };
         match self.protocol {
             Protocol::Resp3 => Reply::BigNumber(text),
             Protocol::Resp2 => Reply::Bulk(text),
@@ -295,8 +308,15 @@ impl Reader<'_> {
     }
 }
 
-/// An error or a status is one line.
+/// An error or a status is one line, and ends where C's strings end.
 pub(super) fn one_line(mut text: Vec<u8>) -> Vec<u8> {
+    if let Some(end) = text.iter().position(|&byte| byte == 0) {
+        text.truncate(end);
+    }
+    without_line_ends(text)
+}
+
+fn without_line_ends(mut text: Vec<u8>) -> Vec<u8> {
     for byte in &mut text {
         if matches!(byte, b'\r' | b'\n') {
             *byte = b' ';

@@ -48,7 +48,7 @@ fn find_other(message: &[u8]) -> Option<usize> {
 fn other(text: &[u8]) -> Option<Vec<u8>> {
     let longer = LONGER.iter().find(|start| text.starts_with(start)).copied();
     let same = || OTHER.iter().find(|(newer, _)| text == *newer).map(|(_, older)| *older);
-    longer.or_else(same).map(<[u8]>::to_vec).or_else(|| for_loop(text)).or_else(|| string_arithmetic(text))
+    longer.or_else(same).map(<[u8]>::to_vec).or_else(|| for_loop(text))
 }
 
 /// `bad 'for' limit (number expected, got string)`.
@@ -56,21 +56,6 @@ fn for_loop(text: &[u8]) -> Option<Vec<u8>> {
     let rest = text.strip_prefix(b"bad 'for' ")?;
     let what = &rest[..find(rest, b" (number expected")?];
     Some([b"'for' ", what, b" must be a number"].concat())
-}
-
-/// `attempt to add a 'string' with a 'number'`: 5.1 names the operand that is no number, the first if both are none. A
-/// string that reads as a number cannot be told from another here.
-fn string_arithmetic(text: &[u8]) -> Option<Vec<u8>> {
-    let with = find(text, b"' with a '")?;
-    let first = &text[find(text, b" a '")? + 4..with];
-    let second = text[with + 10..].strip_suffix(b"'")?;
-    let is_fine = |kind: &[u8]| kind == b"number" || kind == b"string";
-    let wrong = match (is_fine(first), is_fine(second)) {
-        (true, false) => second,
-        _ if first == b"number" => second,
-        _ => first,
-    };
-    Some([b"attempt to perform arithmetic on a ", wrong, b" value"].concat())
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {

@@ -308,7 +308,6 @@ unsafe fn string_metatable(lua: *mut ffi::lua_State, shared: *const Shared) {
         push_bytes(lua, b"");
         ffi::lua_getmetatable(lua, -1);
         originals(lua, 2, "string");
-        // 5.4 does arithmetic on strings through this metatable, so it stays; only its index is ours.
         set_field(lua, -2, b"__index");
         push_table(lua, 0, 1);
         originals(lua, 2, "string");

@@ -305,11 +305,10 @@ fn rewrite(call: &Call) -> Result<Vec<u8>, Raise> {
 fn plain_text(call: &Call, arg: c_int, flags: &[u8], conversion: u8) -> Result<Option<Vec<u8>>, Raise> {
     match conversion {
         b'q' => Ok(Some(quote(call.check_string(arg)?))),
-        // C's strings end at a zero, but for long ones, which 5.1 does not give to C.
-        b's' if flags.is_empty() => Ok(call.string(arg).filter(|text| text.len() < 100).and_then(|text| {
-            let end = text.iter().position(|&byte| byte == 0)?;
-            Some(text[..end].to_vec())
-        })),
+        // 5.1 does not give long strings to C, which would end them at a zero.
+        b's' if !flags.contains(&b'.') => {
+            Ok(call.string(arg).filter(|text| text.len() >= 100 && text.contains(&0)).map(<[u8]>::to_vec))
+        }
         b'c' if truncate(call.check_number(arg)?) & 0xff == 0 => Ok(Some(Vec::new())),
         b'u' => {
             let n = truncate_unsigned(call.check_number(arg)?);
@@ -356,6 +355,11 @@ fn convert(call: &Call, arg: c_int, flags: &[u8], conversion: u8, out: &mut Vec<
         b's' => {
             if !matches!(call.kind(arg), ffi::LUA_TSTRING | ffi::LUA_TNUMBER) {
                 return Err(call.type_error(arg, "string"));
+            }
+            let end = call.string(arg).and_then(|text| text.iter().position(|&byte| byte == 0));
+            if let Some(text) = call.string(arg).zip(end).map(|(text, end)| text[..end].to_vec()) {
+                call.push_vec(text);
+                unsafe { ffi::lua_replace(call.lua, arg) };
             }
             out.extend_from_slice(&known_flags(flags, conversion));
             out.push(b's');

@@ -67,6 +67,13 @@ pub(crate) fn parse_decimal(text: &[u8]) -> Option<f64> {
     (taken == text.len()).then_some(x)
 }
 
+/// As C's strtod reads a hexadecimal number, the whole of `text`.
+pub(crate) fn parse_hexadecimal(text: &[u8]) -> Option<f64> {
+    let is_one = text.iter().any(|byte| matches!(byte, b'x' | b'X')) && !text.first()?.is_ascii_whitespace();
+    let (x, taken) = lua54::num::strtod(text);
+    (is_one && taken == text.len() && x.is_finite()).then_some(x)
+}
+
 /// Integers up to here print without an exponent, for they surely fit 64 bits.
 const PLAIN_INTEGERS: f64 = (i64::MAX / 2) as f64;
 
@@ -78,6 +85,9 @@ pub(crate) fn score_text(x: f64) -> String {
     }
     if x.is_infinite() {
         return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 && x.is_sign_negative() {
+        return "-0".to_owned();
     }
     if x.abs() <= PLAIN_INTEGERS && x.trunc() == x {
         return String::from_utf8(integer_text(x as i64)).unwrap_or_default();
@@ -160,7 +170,7 @@ mod tests {
             (1e8, "100000000"),
             (12345678901234567890.0, "12345678901234567000"),
             (1e17, "100000000000000000"),
-            (-0.0, "0"),
+            (-0.0, "-0"),
             (1e-7, "1e-7"),
             (1e-6, "0.000001"),
             (1e15, "1000000000000000"),

@@ -100,6 +100,9 @@ impl Zset {
 
     /// Sets the score of `member`; the score that it had before. `score` is not NaN.
     pub(crate) fn insert(&mut self, member: &[u8], score: f64) -> Option<f64> {
+        self.wide |= member.len() > LISTPACK_BYTES;
+        // A listpack stores what is whole as an integer, and so forgets the sign of zero.
+        let score = if self.wide { score } else { score + 0.0 };
         let old = self.score(member);
         let shared = match old {
             Some(old) if old.total_cmp(&score) == Ordering::Equal => return Some(old),
@@ -107,7 +110,6 @@ impl Zset {
             None => None,
         };
         let shared = shared.unwrap_or_else(|| Rc::from(member));
-        self.wide |= member.len() > LISTPACK_BYTES;
         if let Some(scores) = &mut self.scores {
             scores.insert(Rc::clone(&shared), score);
         }
@@ -168,6 +170,30 @@ impl Zset {
 
     pub(crate) fn encoding(&self) -> &'static str {
         if self.wide { "skiplist" } else { "listpack" }
+    }
+
+    /// An empty one that is no listpack, as the results of ZUNION are made.
+    pub(crate) fn wide() -> Zset {
+        Zset { wide: true, ..Zset::default() }
+    }
+
+    /// No listpack from now on, as SORT leaves what it reads.
+    pub(crate) fn widen(&mut self) {
+        self.wide = true;
+    }
+
+    /// As a result is stored: in a listpack where it fits.
+    pub(crate) fn packed(self) -> Zset {
+        let fits =
+            self.len() <= LISTPACK_MEMBERS && self.iter().all(|(member, _)| member.len() <= LISTPACK_BYTES);
+        if !fits {
+            return self;
+        }
+        let mut packed = Zset::default();
+        for (member, score) in self.iter() {
+            packed.insert(member, score);
+        }
+        packed
     }
 
     /// Removes `member` with `score` from the order only.

@@ -52,7 +52,8 @@ fn a_numeral_is_a_double_wherever_it_comes_from() {
 
 #[wasm_bindgen_test(unsupported = test)]
 fn an_integer_from_a_library_function_prints_as_a_double() {
-    check("math.type(#'abc') .. #'abc'", "integer3");
+    check("math.type(string.len('abc')) .. string.len('abc')", "integer3");
+    check("math.type(#'abc') .. math.type(#{1, 2})", "floatfloat");
     check("tostring(math.maxinteger)", "9.2233720368548e+18");
     check("math.mininteger .. ''", "-9.2233720368548e+18");
     check("string.format('%s', math.tointeger(2^53))", "9.007199254741e+15");
