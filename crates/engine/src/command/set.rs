@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
     data("spop", -2, Flags::WRITE_FAST, WRITE_1, spop),
     data("srandmember", -2, Flags::READONLY, READ_1, srandmember),
     data("sinter", -2, Flags::READONLY, READ_ALL, |ctx, args| show(ctx, args, intersection)),
-    data("sunion", -2, Flags::READONLY, READ_ALL, |ctx, args| show(ctx, args, union)),
+    data("sunion", -2, Flags::READONLY, READ_ALL, |ctx, args| show(ctx, args, shown_union)),
     data("sdiff", -2, Flags::READONLY, READ_ALL, |ctx, args| show(ctx, args, difference)),
     data("sinterstore", -3, Flags::GROW, WRITE_1_READ_REST, |ctx, args| store(ctx, args, intersection)),
     data("sunionstore", -3, Flags::GROW, WRITE_1_READ_REST, |ctx, args| store(ctx, args, union)),
@@ -182,6 +182,18 @@ fn intersection(sets: &[Option<&Set>]) -> Set {
 
 fn union(sets: &[Option<&Set>]) -> Set {
     collect(sets.iter().copied().flatten().flat_map(Set::iter))
+}
+
+/// A union that is not stored is a set of integers only if all are: one other makes a table from the start, in the
+/// order of the members.
+fn shown_union(sets: &[Option<&Set>]) -> Set {
+    let sets = sets.iter().copied().flatten();
+    let of_integers = sets.clone().all(|set| set.encoding() == "intset");
+    let mut result = if of_integers { Set::default() } else { Set::of_texts() };
+    sets.flat_map(Set::iter).for_each(|member| {
+        result.insert(&member);
+    });
+    result
 }
 
 fn difference(sets: &[Option<&Set>]) -> Set {

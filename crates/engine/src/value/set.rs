@@ -58,6 +58,11 @@ impl Set {
         }
     }
 
+    /// An empty one that is no set of integers, whatever comes into it.
+    pub(crate) fn of_texts() -> Set {
+        Set(Members::Table(Box::default()))
+    }
+
     /// The members in order.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, [u8]>> {
         (0..self.len()).filter_map(|at| self.at(at))

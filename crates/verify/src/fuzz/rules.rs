@@ -92,6 +92,7 @@ impl Rule {
             "ttl" | "pttl" | "expiretime" | "pexpiretime" | "httl" | "hpttl" | "hexpiretime"
             | "hpexpiretime" => Rule::Clock,
             "keys" | "scan" => Rule::Unordered,
+            "hscan" | "zscan" if tables && argv.iter().any(|word| is_brief(word)) => Rule::Unordered,
             "hgetall" | "hscan" | "zscan" if tables => Rule::UnorderedPairs,
             // 8.0 looks at an errno that an earlier call has left.
             "sort" | "sort_ro" if release(version) < (9, 0) => Rule::SortMayFail,
@@ -104,6 +105,8 @@ impl Rule {
             // 8.0 makes unions and differences in a hash table, and takes whole sets as unions.
             "sunion" | "sdiff" | "spop" if release(version) < (9, 0) => Rule::Unordered,
             "eval" | "eval_ro" => Rule::Addresses,
+            // The bytes of a table are in its order, and a checksum is over them.
+            "dump" if tables => Rule::Chosen,
             "srandmember" | "hrandfield" | "zrandmember" => Rule::Chosen,
             "object" => Rule::StringEncoding,
             _ => Rule::Exact,
@@ -128,6 +131,11 @@ impl Rule {
             Rule::StringEncoding => is_string_encoding(ours) && is_string_encoding(theirs),
         }
     }
+}
+
+/// Asks for the names alone.
+fn is_brief(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"NOVALUES") || word.eq_ignore_ascii_case(b"NOSCORES")
 }
 
 /// The command that a script runs for a dialogue, or the command itself.
