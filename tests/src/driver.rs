@@ -13,6 +13,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::tools::{MISSING, program};
 
+/// ChromeDriver chooses a port that is free for IPv4, and ends when another program has it for IPv6.
+const ATTEMPTS: usize = 3;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Browser {
     Chromium,
@@ -47,17 +50,19 @@ impl Driver {
             Browser::Firefox => ("GECKODRIVER", "geckodriver", &["--port=0", "--websocket-port=0"][..]),
         };
         let path = program(variable, &[name])?;
-        let mut command = Command::new(&path);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let child = command.spawn().with_context(|| format!("cannot start {}", path.display()))?;
-        let mut driver = Driver { child, port: 0, browser, session: None };
-        let output = driver.child.stdout.take().context("the driver has no output")?;
-        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-        if let Some(port) = lines.by_ref().find_map(|line| port_in(&line)) {
-            driver.port = port;
-            // A driver that cannot print ends.
-            thread::spawn(move || lines.for_each(drop));
-            return Ok(driver);
+        for _ in 0..ATTEMPTS {
+            let mut command = Command::new(&path);
+            command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let child = command.spawn().with_context(|| format!("cannot start {}", path.display()))?;
+            let mut driver = Driver { child, port: 0, browser, session: None };
+            let output = driver.child.stdout.take().context("the driver has no output")?;
+            let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+            if let Some(port) = lines.by_ref().find_map(|line| port_in(&line)) {
+                driver.port = port;
+                // A driver that cannot print ends.
+                thread::spawn(move || lines.for_each(drop));
+                return Ok(driver);
+            }
         }
         bail!("{} ended before it listened; does it fit the browser? {MISSING}", path.display())
     }

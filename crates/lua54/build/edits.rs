@@ -156,11 +156,14 @@ int luaT_callorderTM (lua_State *L, const TValue *p1, const TValue *p2,
   if (!tonumber(p1, &n))  /* first operand is wrong? */
 ",
     },
-    // The fraction of a whole number has its sign.
+    // Both parts have the sign of the number, also where they are 0.
     Edit {
         file: "lmathlib.c",
-        find: "(n == ip) ? l_mathop(0.0) : (n - ip)",
-        replace: "(n == ip) ? (n < 0 ? -l_mathop(0.0) : l_mathop(0.0)) : (n - ip)",
+        find: "    pushnumint(L, ip);
+    /* fractional part (test needed for inf/-inf) */
+    lua_pushnumber(L, (n == ip) ? l_mathop(0.0) : (n - ip));",
+        replace: "    lua_pushnumber(L, ip);
+    lua_pushnumber(L, (n == ip) ? __builtin_copysign(0.0, n) : (n - ip));",
     },
     // A message handler can be interrupted too. Lua runs it before it leaves a hook that threw, with hooks
     // still off: in `xpcall(loop, loop)` the limit on steps would end the first loop and never the

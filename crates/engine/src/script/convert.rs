@@ -177,8 +177,10 @@ impl Reader<'_> {
     fn special(&self, depth: usize) -> Option<Reply> {
         self.text_field(Field::Err)
             .map(|text| {
+                let mut text = before_zero(text);
                 let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
-                Reply::Error(one_line(text[..end].to_vec()))
+                text.truncate(end);
+                Reply::Error(without_line_ends(text))
             })
             .or_else(|| self.text_field(Field::Ok).map(|text| Reply::Status(one_line(text).into())))
             .or_else(|| self.double())
@@ -309,11 +311,15 @@ impl Reader<'_> {
 }
 
 /// An error or a status is one line, and ends where C's strings end.
-pub(super) fn one_line(mut text: Vec<u8>) -> Vec<u8> {
+pub(super) fn one_line(text: Vec<u8>) -> Vec<u8> {
+    without_line_ends(before_zero(text))
+}
+
+fn before_zero(mut text: Vec<u8>) -> Vec<u8> {
     if let Some(end) = text.iter().position(|&byte| byte == 0) {
         text.truncate(end);
     }
-    without_line_ends(text)
+    text
 }
 
 fn without_line_ends(mut text: Vec<u8>) -> Vec<u8> {
