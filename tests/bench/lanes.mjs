@@ -134,11 +134,20 @@ async function ioredisMock() {
 }
 
 async function jsRedisServer() {
-  const { createInMemoryClient } = await load('js-redis-server');
+  const { createInMemoryClient, createRedisMock } = await load('js-redis-server');
+  const { Redis } = await load('ioredis');
+  const mock = await createRedisMock();
+  const redis = new Redis(mock.addresses()[0]);
+  for (const { source } of Object.values(scripts)) await redis.script('LOAD', source);
+  const send = ({ sha }, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args);
+  const name = `js-redis-server ${version('js-redis-server')}`;
+  await measure(`${name}, by ioredis over loopback`, PAIRS.slow, () => round(send, PAIRS.slow));
+  redis.disconnect();
+  await mock.close();
   const memory = await createInMemoryClient();
   for (const { source } of Object.values(scripts)) await memory.command('SCRIPT', 'LOAD', source);
   const run = ({ sha }, keys, args) => memory.command('EVALSHA', sha, String(keys.length), ...keys, ...args);
-  await measure(`js-redis-server ${version('js-redis-server')}, in process`, PAIRS.slow, () => round(run, PAIRS.slow));
+  await measure(`${name}, in process`, PAIRS.slow, () => round(run, PAIRS.slow));
 }
 
 async function valkey() {
