@@ -71,7 +71,8 @@ impl Reader<'_> {
             b']' => Kind::ArrayEnd,
             b',' => Kind::Comma,
             b':' => Kind::Colon,
-            0 if at >= self.data.len() => return Token { kind: Kind::End, at },
+            // A zero byte ends the text, as the end itself does.
+            0 => return Token { kind: Kind::End, at },
             b'"' => return self.string(),
             b'-' | b'0'..=b'9' => {
                 if !self.settings.decode_invalid && self.is_invalid_number() {
