@@ -21,9 +21,9 @@ pub(super) const ROWS: &[Row] = &[
     data("pexpireat", -3, Flags::WRITE_FAST, WRITE_1, |ctx, args| {
         expire(ctx, args, Moment::unix_milliseconds(2), "pexpireat")
     }),
-    data("ttl", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, now| (at - now + 500) / 1000)),
+    data("ttl", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, now| in_seconds(at - now))),
     data("pttl", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, now| at - now)),
-    data("expiretime", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, _| (at + 500) / 1000)),
+    data("expiretime", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, _| in_seconds(at))),
     data("pexpiretime", 2, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, _| at)),
     data("persist", 2, Flags::WRITE_FAST, WRITE_1, persist),
 ];
@@ -160,6 +160,11 @@ fn expire(ctx: &mut Ctx<'_>, args: &Args<'_>, moment: Moment, name: &'static str
         ctx.keyspace.set_expiry(db, key, u64::try_from(new).ok());
     }
     Ok(Reply::Integer(1))
+}
+
+/// Rounded, for a time up to the last that there is.
+fn in_seconds(ms: i64) -> i64 {
+    ms / 1000 + i64::from(ms % 1000 >= 500)
 }
 
 /// -2 for no key, -1 for a key without expiry, else what `show` makes of the expiry and the time, both in ms.
