@@ -133,13 +133,18 @@ async function ioredisMock() {
   redis.disconnect();
 }
 
+/** Makes the scripts known to a server, and answers how its client runs one. */
+async function byIoredis(redis) {
+  for (const { source } of Object.values(scripts)) await redis.script('LOAD', source);
+  return ({ sha }, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args);
+}
+
 async function jsRedisServer() {
   const { createInMemoryClient, createRedisMock } = await load('js-redis-server');
   const { Redis } = await load('ioredis');
   const mock = await createRedisMock();
   const redis = new Redis(mock.addresses()[0]);
-  for (const { source } of Object.values(scripts)) await redis.script('LOAD', source);
-  const send = ({ sha }, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args);
+  const send = await byIoredis(redis);
   const name = `js-redis-server ${version('js-redis-server')}`;
   await measure(`${name}, by ioredis over loopback`, PAIRS.slow, () => round(send, PAIRS.slow));
   redis.disconnect();
@@ -159,8 +164,7 @@ async function valkey() {
   // Until the server listens there are refused connections, which the client tries again.
   redis.on('error', () => {});
   try {
-    for (const { source } of Object.values(scripts)) await redis.script('LOAD', source);
-    const run = ({ sha }, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args);
+    const run = await byIoredis(redis);
     const name = `Valkey by ioredis ${version('ioredis')}, unix socket`;
     await measure(name, PAIRS.fast, () => round(run, PAIRS.fast));
   } finally {

@@ -69,6 +69,14 @@ impl Reply {
     }
 }
 
+/// What C's functions see of a text.
+pub(crate) fn before_zero(mut text: Vec<u8>) -> Vec<u8> {
+    if let Some(end) = text.iter().position(|&byte| byte == 0) {
+        text.truncate(end);
+    }
+    text
+}
+
 impl fmt::Display for Reply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_reply(f, self, "")

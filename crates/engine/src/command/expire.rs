@@ -163,7 +163,7 @@ fn expire(ctx: &mut Ctx<'_>, args: &Args<'_>, moment: Moment, name: &'static str
 }
 
 /// Rounded, for a time up to the last that there is.
-fn in_seconds(ms: i64) -> i64 {
+pub(super) fn in_seconds(ms: i64) -> i64 {
     ms / 1000 + i64::from(ms % 1000 >= 500)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An expired field goes when the clock passes its moment, before the next call, so that nothing ever meets one.
 
-use super::expire::{Conditions, Moment, read_moment, signed};
+use super::expire::{Conditions, Moment, in_seconds, read_moment, signed};
 use super::keys::{READ_1, WRITE_1};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::error::CommandError;
@@ -22,13 +22,9 @@ pub(super) const ROWS: &[Row] = &[
     data("hpexpireat", -6, Flags::WRITE_FAST, WRITE_1, |ctx, args| {
         hexpire(ctx, args, Moment::unix_milliseconds(2), "hpexpireat")
     }),
-    data("httl", -5, Flags::READ_FAST, READ_1, |ctx, args| {
-        show(ctx, args, |at, now| (at - now + 500) / 1000)
-    }),
+    data("httl", -5, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, now| in_seconds(at - now))),
     data("hpttl", -5, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, now| at - now)),
-    data("hexpiretime", -5, Flags::READ_FAST, READ_1, |ctx, args| {
-        show(ctx, args, |at, _| at.saturating_add(500) / 1000)
-    }),
+    data("hexpiretime", -5, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, _| in_seconds(at))),
     data("hpexpiretime", -5, Flags::READ_FAST, READ_1, |ctx, args| show(ctx, args, |at, _| at)),
     data("hpersist", -5, Flags::WRITE_FAST, WRITE_1, hpersist),
     data("hgetex", -5, Flags::WRITE_FAST, WRITE_1, hgetex),

@@ -11,7 +11,7 @@ use super::keys::{READ_1, SORT};
 use super::{Answer, Args, Ctx, Flags, Row, data};
 use crate::engine::Version;
 use crate::error::CommandError;
-use crate::reply::Reply;
+use crate::reply::{Reply, before_zero};
 use crate::value::{End, Hash, List, Value, Zset, parse_float};
 
 pub(super) const ROWS: &[Row] = &[
@@ -175,11 +175,6 @@ impl PartialOrd for Directed {
 
 fn directed(ordering: Ordering, descending: bool) -> Ordering {
     if descending { ordering.reverse() } else { ordering }
-}
-
-fn before_zero(mut text: Vec<u8>) -> Vec<u8> {
-    text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or(text.len()));
-    text
 }
 
 /// Up to a zero byte. 8.0 reads as C's strtod does: spaces in front, hexadecimal numbers, nothing at all for 0.

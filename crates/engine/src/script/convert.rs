@@ -11,7 +11,7 @@ use lua54::ffi;
 use super::shared::Shared;
 use super::vm::{bytes_at, push_bytes, push_table, set_field, truncate};
 use crate::engine::Version;
-use crate::reply::Reply;
+use crate::reply::{Reply, before_zero};
 use crate::session::Protocol;
 
 /// How deep tables in a reply may nest.
@@ -313,13 +313,6 @@ impl Reader<'_> {
 /// An error or a status is one line, and ends where C's strings end.
 pub(super) fn one_line(text: Vec<u8>) -> Vec<u8> {
     without_line_ends(before_zero(text))
-}
-
-fn before_zero(mut text: Vec<u8>) -> Vec<u8> {
-    if let Some(end) = text.iter().position(|&byte| byte == 0) {
-        text.truncate(end);
-    }
-    text
 }
 
 fn without_line_ends(mut text: Vec<u8>) -> Vec<u8> {
